@@ -1,0 +1,45 @@
+/*
+ * panel.h: the scoring micro-kernel: dot products, squared distances and
+ * 1-norm distances between query rows and stored rows in one fixed order.
+ *
+ * For each pair (query row i, stored row j) the sum runs over k = 0..d-1 as one
+ * chain of fused multiply-adds, s = fma(x_ik, z_jk, s) or, with t = x_ik - z_jk,
+ * s = fma(t, t, s) or s = s + |t|.  Lanes run over j, blocks over i, so one row,
+ * a batch and every instruction set give the same bits.
+ */
+#ifndef KM_PANEL_H
+#define KM_PANEL_H
+
+#include "context.h"
+
+#define KM_PANEL_WIDTH 8        /* stored rows per panel, one per lane */
+
+/* n rows of d columns, transposed in panels of KM_PANEL_WIDTH: element (j,k) at
+ * data[(j / 8 * d + k) * 8 + j % 8]; the last panel is padded with zeros. */
+typedef struct KmPanel
+{
+    size_t n, d;
+    double *data;
+} KmPanel;
+
+typedef enum KmPairwise
+{
+    KM_PAIR_DOT,                /* <x, z> */
+    KM_PAIR_SQDIST,             /* |x - z|^2 */
+    KM_PAIR_L1                  /* sum |x_k - z_k| */
+} KmPairwise;
+
+/* z: n x d row-major. */
+extern KmStatus km_panel_create(KmContext *ctx, size_t n, size_t d, const double *z, KmPanel *out);
+
+/* out[i * ld + j] = pairwise(x_i, z_j) for i < m and j0 <= j < j0 + nj, column j - j0 of out;
+ * j0 must be a multiple of KM_PANEL_WIDTH; x: m x d row-major; ld >= nj rounded up to 8
+ * (the padding columns are written too). */
+extern void km_panel_pairwise(const KmPanel *panel, KmPairwise what, size_t m, const double *x,
+                              size_t j0, size_t nj, size_t ld, double *out);
+
+/* sum_j a[j] * b[j] in a fixed order: 8 chains of fma by j mod 8, then the chains
+ * added as ((0+4)+(2+6))+((1+5)+(3+7)). */
+extern double km_dot_fixed(size_t n, const double *a, const double *b);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * random.h: a seeded counter-based generator (Philox 4x32-10, Salmon et al. 2011):
+ * number i of stream s is a pure function of (seed, stream, i), on every platform.
+ */
+#ifndef KM_RANDOM_H
+#define KM_RANDOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+extern uint64_t km_random_bits(uint64_t seed, uint64_t stream, uint64_t index);
+/* Uniform in (0, 1): 53 bits, never 0 or 1. */
+extern double km_random_uniform(uint64_t seed, uint64_t stream, uint64_t index);
+/* Standard normals index0..index0+n-1 by Box-Muller on km_log and km_sincos. */
+extern void km_random_normal(uint64_t seed, uint64_t stream, uint64_t index0, size_t n, double *out);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * vmath.h: elementary functions over arrays, the same bits on every machine.
+ *
+ * Each is a fixed sequence of IEEE operations with explicitly fused
+ * multiply-adds (hardware FMA, else C fma()), so the AVX2 build and the
+ * portable one agree to the last bit.  In-place use (out == x) is allowed.
+ * exp: <= 1 ulp on [-745, 709.78]; 0 below, inf above, NaN stays NaN, subnormal
+ * results rounded, not flushed.  log: <= 1 ulp on positive normals and
+ * subnormals; 0 gives -inf, negative NaN.  sincos: <= 2 ulp for |x| <= 1e15
+ * (Payne-Hanek or a three-part reduction; NaN beyond 2^52 is not acceptable:
+ * use a full reduction), NaN for infinities.  tanh: <= 3 ulp.
+ */
+#ifndef KM_VMATH_H
+#define KM_VMATH_H
+
+#include <stddef.h>
+
+extern void km_exp(size_t n, const double *x, double *out);
+extern void km_log(size_t n, const double *x, double *out);
+extern void km_sincos(size_t n, const double *x, double *sine, double *cosine);
+extern void km_tanh(size_t n, const double *x, double *out);
+/* out[i] = scale * exp(rate * x[i]) in float32 for training rows: <= 2 ulp of float;
+ * underflow to 0. */
+extern void km_exp_f32(size_t n, float rate, const float *x, float *out);
+
+/* The scalar forms, the same bits as the array forms. */
+extern double km_exp1(double x);
+extern double km_log1(double x);
+
+#endif
