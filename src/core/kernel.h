@@ -1,0 +1,160 @@
+/*
+ * kernel.h: kernels of vectors: the table, compiled expressions, tiles.
+ *
+ * A kernel expression is a tree of leaves (table entries) under sums, products,
+ * powers, exp and normalize.  A leaf's value is a function, element by element,
+ * of one geometry of the two rows: their dot product, squared distance, 1-norm
+ * distance, or (KM_GEOMETRY_ROWS) of the rows themselves.  So one map serves
+ * GEMM tiles while training and the fixed-order micro-kernel while scoring.
+ *
+ * Adding a kernel: one entry with its functions in one kernel_*.c file, its
+ * test, its row in the README.
+ */
+#ifndef KM_KERNEL_H
+#define KM_KERNEL_H
+
+#include "context.h"
+#include "panel.h"
+#include "signature.h"
+
+typedef enum KmDomain { KM_DOMAIN_VECTOR, KM_DOMAIN_TEXT, KM_DOMAIN_GRAPH, KM_DOMAIN_INDEX } KmDomain;
+
+typedef enum KmGeometry
+{
+    KM_GEOMETRY_NONE,           /* the value does not depend on the rows: constant */
+    KM_GEOMETRY_DOT,            /* <x,z> */
+    KM_GEOMETRY_COSINE,         /* <x,z> of rows scaled to length 1 (zero rows stay zero) */
+    KM_GEOMETRY_SQDIST,         /* |x-z|^2 */
+    KM_GEOMETRY_L1,             /* sum |x-z| */
+    KM_GEOMETRY_ROWS            /* the rows themselves: pair() */
+} KmGeometry;
+
+typedef enum KmKernelFlag
+{
+    KM_STATIONARY = 1,          /* depends on x - z only: columns may be centred */
+    KM_BOUNDED = 2,             /* |k| <= k(x,x) <= a constant: float32 rows are safe */
+    KM_PSD = 4                  /* positive semidefinite in every dimension */
+} KmKernelFlag;
+
+typedef struct KmKernelType KmKernelType;
+
+/* A leaf with its numbers worked out. */
+typedef struct KmLeaf
+{
+    const KmKernelType *type;
+    KmArgs args;
+    double p[4];                /* numbers that map() needs, meaning by type */
+    size_t n_dims;              /* dims=[…]: chosen columns, 0-based; 0: all */
+    size_t *dims;
+    size_t n_scale;             /* columns are multiplied by these first (ARD); 0: no */
+    double *scale;
+    size_t n_factor;            /* then x -> L'x (metric = LL'), n_factor x n_factor row-major; 0: no */
+    double *factor;
+    size_t index;               /* number of the leaf within its kernel */
+} KmLeaf;
+
+struct KmKernelType
+{
+    KmSignature signature;      /* first, so that an entry is its signature */
+    KmDomain domain;
+    KmGeometry geometry;
+    unsigned flags;
+    /* Work out p, scale, factor from args.  NULL: nothing to do. */
+    KmStatus (*compile)(KmContext *ctx, KmLeaf *leaf);
+    /* Geometry values to kernel values, in place; only vmath.h, sqrt, + - * /. */
+    void (*map)(const KmLeaf *leaf, size_t n, double *v);
+    /* The same in float32 for training rows; NULL: rows are made in float64. */
+    void (*map_f32)(const KmLeaf *leaf, size_t n, float *v);
+    /* KM_GEOMETRY_ROWS only: k(x, z). */
+    double (*pair)(const KmLeaf *leaf, size_t d, const double *x, const double *z);
+    /* Fail on a row outside the kernel's domain (chi2: x >= 0).  NULL: all rows are in it. */
+    KmStatus (*check)(KmContext *ctx, const KmLeaf *leaf, size_t d, const double *x);
+    /* Free parameters for optimisation (log of positive ones): how many, and
+     * derivative number f from geometry values g and kernel values k.  0 and NULL: none yet. */
+    size_t (*n_free)(const KmLeaf *leaf);
+    void (*derivative)(const KmLeaf *leaf, size_t f, size_t n, const double *g, const double *k, double *out);
+    /* Spectral sampler: m frequencies (m x d row-major) drawn from the kernel's
+     * spectral density, by random.h with the seed.  NULL: none exists. */
+    KmStatus (*sample)(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w);
+};
+
+/* The table, in the order in which names are listed to users. */
+extern size_t km_kernel_types(const KmKernelType *const **out);
+
+typedef enum KmKernelOp { KM_OP_LEAF, KM_OP_SUM, KM_OP_PRODUCT, KM_OP_POWER, KM_OP_EXP, KM_OP_NORMALIZE } KmKernelOp;
+
+typedef struct KmKernel KmKernel;
+
+struct KmKernel
+{
+    KmKernelOp op;
+    KmLeaf leaf;                /* KM_OP_LEAF; a bare number is the leaf constant(number) */
+    double exponent;            /* KM_OP_POWER: whole, >= 1 */
+    size_t n;
+    KmKernel **child;
+    unsigned flags;             /* of the whole below here */
+    size_t n_leaves;            /* below here */
+    KmNode *node;               /* canonical syntax, rewritten in place when values are resolved */
+};
+
+/* Compile a kernel expression; checks names, parameters and ranges, and rewrites
+ * the node canonically.  dims= may stand in any leaf's call.  Data-dependent values (gamma=scale) stay
+ * words: km_kernel_needs_data() tells. */
+extern KmStatus km_kernel_compile(KmContext *ctx, KmNode *node, KmKernel **out);
+extern KmStatus km_kernel_parse(KmContext *ctx, const char *text, size_t length, KmKernel **out);
+extern bool km_kernel_needs_data(const KmKernel *kernel);
+/* True if some value is grid(…) or logspace(…). */
+extern bool km_kernel_has_grid(const KmKernel *kernel);
+/* Replace gamma = auto, scale, median by numbers learnt from n x d rows x with weights w
+ * (NULL: ones), after dims; rewrites kernel->node and recompiles the leaves. */
+extern KmStatus km_kernel_resolve(KmContext *ctx, KmKernel *kernel, size_t n, size_t d, const double *x,
+                                  const double *w);
+/* Fail unless the kernel can take rows of d columns (dims, scale lists, metric). */
+extern KmStatus km_kernel_check_dimension(KmContext *ctx, const KmKernel *kernel, size_t d);
+
+/* ---- tiles by GEMM (training, Gram matrices) ---- */
+
+/* Rows made ready for one kernel: per leaf, the chosen and scaled columns,
+ * centred for stationary leaves, with squared norms. */
+typedef struct KmPoints KmPoints;
+
+/* x: n x d row-major, finite.  like: NULL, or points whose centring must be shared
+ * (the other side of a cross Gram).  Checks dimensions and domains; KM_RANGE when squared
+ * norms overflow. */
+extern KmStatus km_points_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const double *x,
+                                 const KmPoints *like, KmPoints **out);
+extern size_t km_points_count(const KmPoints *points);
+/* Copy rows row[0..m-1] into `into` (made by km_points_reserve with capacity >= m). */
+extern KmStatus km_points_reserve(KmContext *ctx, const KmPoints *like, size_t capacity, KmPoints **out);
+extern void km_points_gather(const KmPoints *points, size_t m, const size_t *row, KmPoints *into);
+
+/* out[i * ld + j] = k(a_{i0+i}, b_{j0+j}), m x n, float64.  Where a == b and the indices
+ * agree the value is the exact diagonal, and tiles of one Gram are symmetric to the bit
+ * when read from one triangle.  Small squared distances are recomputed by differences
+ * (below 1e-3 of the norms).  Any m, n: works in blocks inside and polls. */
+extern KmStatus km_kernel_tile(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t i0, size_t m,
+                               const KmPoints *b, size_t j0, size_t n, size_t ld, double *out);
+/* The same in float32, only where km_kernel_has_f32(): a single leaf with map_f32. */
+extern bool km_kernel_has_f32(const KmKernel *kernel);
+extern KmStatus km_kernel_tile_f32(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t i0, size_t m,
+                                   const KmPoints *b, size_t j0, size_t n, size_t ld, float *out);
+/* out[i] = k(a_i, a_i) exactly. */
+extern KmStatus km_kernel_diagonal(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, double *out);
+
+/* ---- scoring: the same bits in every form (panel.h), no BLAS, no libm ---- */
+
+/* Stored rows made ready to be compared with; copies z (n x d). */
+typedef struct KmTarget KmTarget;
+#define KM_SCORE_ROWS 16        /* query rows per call */
+extern KmStatus km_target_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const double *z,
+                                 KmTarget **out);
+/* out[i * ld + j] = k(x_i, z_j) for m <= KM_SCORE_ROWS rows and all n stored rows; ld >= n
+ * rounded up to a multiple of KM_PANEL_WIDTH.  Uses scratch inside the target. */
+extern KmStatus km_target_values(KmContext *ctx, KmTarget *target, size_t m, const double *x, size_t ld, double *out);
+extern size_t km_target_stride(const KmTarget *target);        /* the least ld */
+
+/* One value, by the scoring path. */
+extern KmStatus km_kernel_value(KmContext *ctx, const KmKernel *kernel, size_t d, const double *x, const double *z,
+                                double *out);
+
+#endif

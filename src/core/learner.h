@@ -1,0 +1,131 @@
+/*
+ * learner.h: learners: feature steps, then an estimator, as tables.
+ *
+ * A new step or estimator is one table entry in its own file.
+ */
+#ifndef KM_LEARNER_H
+#define KM_LEARNER_H
+
+#include "kernel.h"
+#include "model.h"
+
+/* ---- feature steps ---- */
+
+/* A step whose constants are known, ready to map rows; the mapping uses only the fixed-order
+ * operations (panel.h, vmath.h), so that features have the same bits everywhere. */
+typedef struct KmStep KmStep;
+struct KmStep
+{
+    size_t d_in, d_out;
+    void *state;
+    /* z (m x d_out) from x (m x d_in), m <= KM_SCORE_ROWS. */
+    KmStatus (*apply)(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *z);
+};
+
+typedef struct KmStepType
+{
+    KmSignature signature;
+    bool takes_missing;         /* impute */
+    /* True if args hold every constant, so that no pass over the rows is needed. */
+    bool (*is_resolved)(KmContext *ctx, const KmArgs *args);
+    /* Learn constants from rows (n x d, weights w or NULL) and write them into the step's syntax node. */
+    KmStatus (*resolve)(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, const double *x,
+                        const double *w);
+    /* Make ready, from resolved args, for rows of d columns; checks everything. */
+    KmStatus (*prepare)(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out);
+    /* A grid feature map (cos/sin pairs rounded to 2^-14): sums of its features are exact.
+     * scale: factor of the true features over the grid ones.  false: not such a map. */
+    bool exact;
+} KmStepType;
+
+extern size_t km_step_types(const KmStepType *const **out);
+
+/* ---- estimators ---- */
+
+typedef enum KmTargetKind { KM_TARGET_NONE, KM_TARGET_NUMBER, KM_TARGET_LABEL } KmTargetKind;
+
+/* A model made ready to score. */
+typedef struct KmScore KmScore;
+struct KmScore
+{
+    size_t d;                   /* features after the steps */
+    size_t n_out;               /* values per row: 1, or pairs, or targets */
+    void *state;
+    /* out (m x n_out), m <= KM_SCORE_ROWS; fixed order, no BLAS, no libm. */
+    KmStatus (*run)(KmContext *ctx, const KmScore *score, size_t m, const double *z, double *out);
+};
+
+typedef struct KmEstimatorType
+{
+    KmSignature signature;
+    KmTargetKind target;
+    bool from_sums;             /* fitted from a Gram accumulator of its features (ridge) */
+    /* Fit to rows after the steps; adds arrays and facts to the model; may rewrite node (gamma=scale
+     * becomes its number).  node is the estimator's syntax. */
+    KmStatus (*fit)(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model);
+    /* Check the model's arrays and make ready; d is the number of features after the steps. */
+    KmStatus (*prepare)(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmScore *out);
+} KmEstimatorType;
+
+extern size_t km_estimator_types(const KmEstimatorType *const **out);
+
+/* ---- learners ---- */
+
+typedef struct KmStage
+{
+    const KmStepType *type;
+    KmArgs args;
+    KmNode *node;
+} KmStage;
+
+typedef struct KmLearner
+{
+    KmNode *node;               /* canonical */
+    size_t n_steps;
+    KmStage *step;
+    const KmEstimatorType *estimator;   /* NULL: steps alone */
+    KmArgs args;
+    KmNode *estimator_node;
+    bool has_grid;
+} KmLearner;
+
+extern KmStatus km_learner_parse(KmContext *ctx, const char *text, size_t length, KmLearner **out);
+extern KmStatus km_learner_compile(KmContext *ctx, KmNode *node, KmLearner **out);
+extern KmStatus km_learner_print(KmContext *ctx, const KmLearner *learner, KmText *out);
+extern KmTargetKind km_learner_target(const KmLearner *learner);
+extern bool km_learner_takes_missing(const KmLearner *learner);
+/* True if the learner can be fitted from one pass over the rows that keeps sums only:
+ * every step resolved, the last one exact, the estimator from_sums. */
+extern bool km_learner_streams(KmContext *ctx, const KmLearner *learner);
+
+/* Fit to a table in canonical order.  Estimates memory first. */
+extern KmStatus km_learner_fit(KmContext *ctx, const KmLearner *learner, const KmTable *table, KmModel **out);
+
+/* All steps of a learner with resolved constants, in one. */
+extern KmStatus km_steps_prepare(KmContext *ctx, const KmLearner *learner, size_t d, KmStep *out);
+
+/* ---- scoring a whole model ---- */
+
+typedef struct KmScorer
+{
+    const KmModel *model;
+    KmLearner *learner;
+    size_t d;                   /* raw features expected */
+    KmStep steps;               /* steps.d_out features after them */
+    KmScore score;              /* n_out = 0 when the model has no estimator */
+    bool takes_missing;
+} KmScorer;
+
+extern KmStatus km_scorer_create(KmContext *ctx, const KmModel *model, KmScorer **out);
+/* Raw values: out is m x score.n_out, any m; x m x d.  NaN in a row gives NaN in all its outputs. */
+extern KmStatus km_scorer_values(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out);
+/* Features after the steps: out is m x steps.d_out. */
+extern KmStatus km_scorer_transform(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out);
+/* The class of one row from its raw values: sign for two classes (exactly 0 is the first), votes for
+ * one-vs-one with ties to the first class; -1 for NaN. */
+extern int km_scorer_class(const KmScorer *scorer, const double *values);
+/* What predict() returns: the regression value, or the number of the class; KM_UNSUPPORTED with a hint
+ * to predict_label for labels that are not numbers. */
+extern KmStatus km_scorer_predict(KmContext *ctx, const KmScorer *scorer, const double *values, double *out);
+
+#endif

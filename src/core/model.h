@@ -1,0 +1,72 @@
+/*
+ * model.h: a fitted model as a value: a resolved learner and named arrays, and
+ * its bytes.
+ *
+ * Bytes (all little-endian): magic "KMLM", u16 major, u16 minor, u64 total length,
+ * u32 CRC-32C of everything after the header, u32 zero; then sections {u32 tag, u64 length, payload
+ * padded to 8}.  Readers skip unknown tags (a newer minor version), refuse a newer major.
+ * Sections: LRNR (text), SIZE (fixed counts), CLAS (labels), ARRY (name, rows, columns, float64s),
+ * FACT (name, kind, value: for model_info).
+ */
+#ifndef KM_MODEL_H
+#define KM_MODEL_H
+
+#include "data.h"
+#include "text.h"
+
+#define KM_MODEL_MAX_BYTES ((size_t) 500 << 20)
+#define KM_FORMAT_MAJOR 1
+#define KM_FORMAT_MINOR 0
+
+typedef struct KmArray
+{
+    const char *name;           /* "rows", "coef", "intercept", … */
+    size_t rows, columns;
+    double *data;               /* row-major; in a decoded model its own aligned copy */
+} KmArray;
+
+typedef enum KmFactKind { KM_FACT_NUMBER, KM_FACT_COUNT, KM_FACT_BOOL, KM_FACT_TEXT } KmFactKind;
+
+/* Something for model_info: n_sv, objective, gap, iterations, converged, … */
+typedef struct KmFact
+{
+    const char *name;
+    KmFactKind kind;
+    double number;              /* NUMBER, COUNT (whole), BOOL */
+    const char *text;           /* TEXT */
+} KmFact;
+
+typedef struct KmModel
+{
+    const char *learner;        /* canonical text, every value resolved */
+    uint64_t n_rows;            /* rows fitted, whole-number weights not multiplied */
+    uint64_t n_skipped;
+    size_t n_features;          /* of the raw input rows */
+    KmClasses classes;          /* n = 0: not a classifier */
+    size_t n_arrays, n_facts;
+    KmArray *array;
+    KmFact *fact;
+} KmModel;
+
+extern KmStatus km_model_create(KmContext *ctx, KmModel **out);
+/* Add an array; data is referred to, not copied. */
+extern KmStatus km_model_add_array(KmContext *ctx, KmModel *model, const char *name, size_t rows, size_t columns,
+                                   double *data);
+extern KmStatus km_model_add_fact(KmContext *ctx, KmModel *model, const char *name, KmFactKind kind, double number);
+extern KmStatus km_model_add_text(KmContext *ctx, KmModel *model, const char *name, const char *text);
+/* NULL when absent. */
+extern const KmArray *km_model_array(const KmModel *model, const char *name);
+extern const KmFact *km_model_fact(const KmModel *model, const char *name);
+/* The array, checked to be rows x columns (SIZE_MAX: any), else KM_CORRUPT naming it. */
+extern KmStatus km_model_expect(KmContext *ctx, const KmModel *model, const char *name, size_t rows, size_t columns,
+                                const KmArray **out);
+
+extern size_t km_model_encoded_size(const KmModel *model);
+extern KmStatus km_model_encode(KmContext *ctx, const KmModel *model, unsigned char *out);
+/* Every length, count and offset is checked; the model owns copies, never points into bytes.  All array
+ * values must be finite. KM_CORRUPT otherwise, KM_UNSUPPORTED naming both versions for a newer major. */
+extern KmStatus km_model_decode(KmContext *ctx, const unsigned char *bytes, size_t length, KmModel **out);
+
+extern uint32_t km_crc32c(const void *bytes, size_t length);
+
+#endif
