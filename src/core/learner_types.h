@@ -1,0 +1,18 @@
+/*
+ * learner_types.h: every step and estimator, one per file; learner.c lists them.
+ */
+#ifndef KM_LEARNER_TYPES_H
+#define KM_LEARNER_TYPES_H
+
+#include "learner.h"
+
+extern const KmStepType km_step_impute;
+extern const KmStepType km_step_scale;
+extern const KmStepType km_step_minmax;
+extern const KmStepType km_step_rff;
+
+extern const KmEstimatorType km_estimator_svc;
+extern const KmEstimatorType km_estimator_krr;
+extern const KmEstimatorType km_estimator_ridge;
+
+#endif
