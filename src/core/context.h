@@ -51,7 +51,7 @@ struct KmContext
     void (*release)(KmContext *ctx, void *block);
     /* Called at least every ~20 ms of work; true means stop (it may instead
      * not return at all). */
-    bool (*poll)(KmContext *ctx);
+    bool (*poll)(KmContext *ctx);       /* may be NULL */
     /* May be NULL. done of total, in the units of the stage named. */
     void (*progress)(KmContext *ctx, const char *stage, double done, double total);
     /* May be NULL. A WARNING or NOTICE to the user. */
@@ -65,7 +65,7 @@ struct KmContext
     /* The error, valid after a function returned other than KM_OK. */
     char message[512];
     char detail[1024];          /* "" when there is none */
-    char hint[256];             /* "" when there is none */
+    char hint[512];             /* "" when there is none */
 };
 
 #define KM_TRY(expression) \
@@ -114,5 +114,9 @@ extern KmStatus km_poll(KmContext *ctx);
  * KM_NUMBER_SIZE bytes; returns the length. */
 #define KM_NUMBER_SIZE 32
 extern size_t km_number_print(double value, char *out);
+/* Read the number at the start of text[length]: decimal with optional sign, point
+ * and exponent, or inf, infinity.  Returns the bytes used, 0 if there is none.
+ * Correctly rounded whatever the locale; too large gives infinity. */
+extern size_t km_number_read(const char *text, size_t length, double *out);
 
 #endif

@@ -5,7 +5,8 @@
  * km_signature_bind() checks a syntax node against it and fills KmArgs; it also
  * rewrites the node in canonical form: aliases replaced, positional arguments
  * named (but a kernel stays first and positional), table order.  Arguments
- * that were not given stay absent in the node, and take their default in KmArgs.
+ * that were not given stay absent in the node, and take their default in KmArgs
+ * (none, where another parameter of their group was given).
  */
 #ifndef KM_SIGNATURE_H
 #define KM_SIGNATURE_H
@@ -55,7 +56,7 @@ typedef struct KmValue
     unsigned kind;              /* one KmKind bit; 0: absent; */
     bool given;                 /* false: the default */
     bool grid;                  /* node is grid(…) or logspace(…): list holds its values */
-    double number;              /* NUMBER, INTEGER, BOOL (0/1) */
+    double number;              /* NUMBER, INTEGER, BOOL (0/1); else NaN */
     const char *word;           /* WORD: pointer from the parameter's words[] */
     size_t rows, columns;       /* LIST: rows = n, columns = 1; MATRIX; MAP: rows = n */
     double *list;               /* row-major */
@@ -74,7 +75,8 @@ typedef struct KmArgs
  * KERNEL values are not looked into here. The node is rewritten in place. */
 extern KmStatus km_signature_bind(KmContext *ctx, const KmSignature *signature, KmNode *node, KmArgs *out);
 
-/* The value of a parameter by name; the name must be in the table. */
+/* The value of a parameter by name (absent for a name outside of the table), and its
+ * number: NaN where there is none, as for a word, a list, a grid. */
 extern const KmValue *km_arg(const KmArgs *args, const char *name);
 extern double km_arg_number(const KmArgs *args, const char *name);
 extern bool km_arg_is(const KmArgs *args, const char *name, const char *word);

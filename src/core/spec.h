@@ -4,7 +4,7 @@
  *   pipeline := expression ('|' expression)*
  *   expression := term ('+' term)*          term := factor ('*' factor)*
  *   factor := atom ('^' number)?            atom := number | 'string' | list |
- *     map | name | name '(' arguments ')' | '(' expression ')'
+ *     map | name | name '(' arguments ')' | '(' pipeline ')'
  *   list := '[' (value (',' value)*)? ']'   (a matrix is a list of lists)
  *   map := '{' label ':' number (',' …)* '}' (label: name, number, string, or
  *     a word such as true)
@@ -14,6 +14,9 @@
  * [A-Za-z_][A-Za-z0-9_]*, matched without case in the "C" sense and printed in
  * lower case.  Strings and map labels in single quotes, '' for a quote.
  * The tree knows no kernels: meaning comes from signature.h.
+ *
+ * A sum inside a sum (and so for * and |) is flattened; a call without arguments
+ * is a NAME.  Printed: "rbf(gamma=0.5) + 2*linear^2", [1, 2], {'a': 1}.
  *
  * Precedence: ^ over * over + over |.  "2.5 * k", "k * 2.5" and constants
  * mixed into sums are all accepted as written.
@@ -25,8 +28,9 @@
 #include "text.h"
 
 #define KM_SPEC_MAX_DEPTH 64            /* nesting of calls, lists, brackets */
-#define KM_SPEC_MAX_NODES 4000000       /* numbers in lists included */
-#define KM_SPEC_MAX_LENGTH (256u << 20) /* bytes of text */
+#define KM_SPEC_MAX_NODES 5000000       /* numbers in lists included */
+#define KM_SPEC_MAX_LENGTH (128u << 20) /* bytes of text */
+#define KM_NO_POSITION SIZE_MAX         /* position of a node that was not parsed */
 
 typedef enum KmNodeKind
 {
@@ -47,7 +51,7 @@ typedef struct KmNode KmNode;
 struct KmNode
 {
     KmNodeKind kind;
-    size_t position;            /* byte offset in the text, for errors */
+    size_t position;            /* offset in the text in characters, for errors */
     double number;
     const char *text;           /* NUL-terminated; names in lower case */
     size_t n;
@@ -64,7 +68,7 @@ extern KmStatus km_spec_parse(KmContext *ctx, const char *text, size_t length, K
  * prints the same bytes. */
 extern KmStatus km_spec_print(KmContext *ctx, const KmNode *node, KmText *out);
 
-/* Builders, for trees with resolved values. */
+/* Builders, for trees with resolved values.  NaN is refused. */
 extern KmStatus km_node_number(KmContext *ctx, double value, KmNode **out);
 extern KmStatus km_node_list(KmContext *ctx, size_t n, const double *values, KmNode **out);
 extern KmStatus km_node_matrix(KmContext *ctx, size_t rows, size_t columns, const double *values, KmNode **out);

@@ -1,0 +1,35 @@
+/* arena.c: bump allocation from chunks that double from 1 kB to 1 MB. */
+#include "arena.h"
+
+#include <string.h>
+
+#define FIRST_CHUNK 1024
+#define LAST_CHUNK ((size_t) 1 << 20)
+#define ALIGNMENT 16
+
+static KmStatus
+add_chunk(KmContext *ctx, KmArena *arena, size_t bytes)
+{
+    size_t chunk = arena->chunk == 0 ? FIRST_CHUNK : arena->chunk < LAST_CHUNK ? 2 * arena->chunk : LAST_CHUNK;
+
+    arena->chunk = chunk;
+    arena->left = bytes > chunk ? bytes : chunk;
+    return km_alloc(ctx, arena->left, &arena->next);
+}
+
+KmStatus
+km_arena_bytes(KmContext *ctx, KmArena *arena, size_t count, size_t size, void **out)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT)
+        return km_fail(ctx, KM_MEMORY, "%zu elements of %zu bytes are more than memory can hold", count, size);
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (bytes > arena->left)
+        KM_TRY(add_chunk(ctx, arena, bytes));
+    *out = arena->next;
+    arena->next += bytes;
+    arena->left -= bytes;
+    memset(*out, 0, bytes);
+    return KM_OK;
+}
