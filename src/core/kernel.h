@@ -43,6 +43,7 @@ typedef struct KmLeaf
 {
     const KmKernelType *type;
     KmArgs args;
+    unsigned flags;             /* the type's, less those that these numbers forbid (coef0 < 0: not PSD) */
     double p[4];                /* numbers that map() needs, meaning by type */
     size_t n_dims;              /* dims=[…]: chosen columns, 0-based; 0: all */
     size_t *dims;
@@ -59,7 +60,7 @@ struct KmKernelType
     KmDomain domain;
     KmGeometry geometry;
     unsigned flags;
-    /* Work out p, scale, factor from args.  NULL: nothing to do. */
+    /* Work out p, scale, factor and flags from args; words that wait for data count as 0.  NULL: nothing to do. */
     KmStatus (*compile)(KmContext *ctx, KmLeaf *leaf);
     /* Geometry values to kernel values, in place; only vmath.h, sqrt, + - * /. */
     void (*map)(const KmLeaf *leaf, size_t n, double *v);
@@ -94,6 +95,8 @@ struct KmKernel
     KmKernel **child;
     unsigned flags;             /* of the whole below here */
     size_t n_leaves;            /* below here */
+    size_t normal;              /* KM_OP_NORMALIZE: its number among those of the whole kernel */
+    size_t n_normals;           /* normalize nodes here and below */
     KmNode *node;               /* canonical syntax, rewritten in place when values are resolved */
 };
 
@@ -109,6 +112,11 @@ extern bool km_kernel_has_grid(const KmKernel *kernel);
  * (NULL: ones), after dims; rewrites kernel->node and recompiles the leaves. */
 extern KmStatus km_kernel_resolve(KmContext *ctx, KmKernel *kernel, size_t n, size_t d, const double *x,
                                   const double *w);
+/* Median distance between two different rows (weights count as repetitions), from at most 1000 distinct rows
+ * chosen by a hash of their content, so in any order of rows; the median of the nonzero distances when it is 0, and 0
+ * when all rows are equal.  what: KM_PAIR_SQDIST for the Euclidean distance (not squared), KM_PAIR_L1. */
+extern KmStatus km_median_distance(KmContext *ctx, size_t n, size_t d, const double *x, const double *w,
+                                   KmPairwise what, double *out);
 /* Fail unless the kernel can take rows of d columns (dims, scale lists, metric). */
 extern KmStatus km_kernel_check_dimension(KmContext *ctx, const KmKernel *kernel, size_t d);
 
@@ -153,7 +161,9 @@ extern KmStatus km_target_create(KmContext *ctx, const KmKernel *kernel, size_t 
 extern KmStatus km_target_values(KmContext *ctx, KmTarget *target, size_t m, const double *x, size_t ld, double *out);
 extern size_t km_target_stride(const KmTarget *target);        /* the least ld */
 
-/* One value, by the scoring path. */
+extern void km_target_free(KmContext *ctx, KmTarget *target);
+
+/* One value, by the scoring path; KM_DATA naming the position for NaN or infinity in x or z. */
 extern KmStatus km_kernel_value(KmContext *ctx, const KmKernel *kernel, size_t d, const double *x, const double *z,
                                 double *out);
 
