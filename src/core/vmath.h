@@ -4,11 +4,11 @@
  * Each is a fixed sequence of IEEE operations with explicitly fused
  * multiply-adds (hardware FMA, else C fma()), so the AVX2 build and the
  * portable one agree to the last bit.  In-place use (out == x) is allowed.
- * exp: <= 1 ulp on [-745, 709.78]; 0 below, inf above, NaN stays NaN, subnormal
- * results rounded, not flushed.  log: <= 1 ulp on positive normals and
- * subnormals; 0 gives -inf, negative NaN.  sincos: <= 2 ulp for |x| <= 1e15
- * (Payne-Hanek or a three-part reduction; NaN beyond 2^52 is not acceptable:
- * use a full reduction), NaN for infinities.  tanh: <= 3 ulp.
+ * exp: <= 1 ulp on [-745, 709.78]; 0 below, inf above, subnormal results
+ * rounded, not flushed.  log: <= 1 ulp on positive normals and
+ * subnormals; 0 gives -inf, negative NaN.  sincos: <= 2 ulp for every finite x,
+ * NaN for infinities.  tanh: <= 3 ulp.  NaN gives NaN, always the same positive
+ * quiet one.
  */
 #ifndef KM_VMATH_H
 #define KM_VMATH_H
@@ -19,8 +19,8 @@ extern void km_exp(size_t n, const double *x, double *out);
 extern void km_log(size_t n, const double *x, double *out);
 extern void km_sincos(size_t n, const double *x, double *sine, double *cosine);
 extern void km_tanh(size_t n, const double *x, double *out);
-/* out[i] = scale * exp(rate * x[i]) in float32 for training rows: <= 2 ulp of float;
- * underflow to 0. */
+/* out[i] = exp(rate * x[i]) in float32 for training rows: <= 2 ulp of the exact value,
+ * rounding of the product included; results below 2^-126 are 0, not subnormal. */
 extern void km_exp_f32(size_t n, float rate, const float *x, float *out);
 
 /* The scalar forms, the same bits as the array forms. */

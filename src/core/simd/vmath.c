@@ -1,0 +1,313 @@
+/*
+ * vmath.c: exp, log, sincos, tanh lane by lane, without branches but for huge
+ * angles.  All are: reduce the argument, a minimax polynomial (our own Remez
+ * fits; the error of each is given), rebuild.  A vector's lanes do not depend on
+ * each other, so tails padded to a full vector have the bits of full ones.
+ *
+ * Reductions follow Cody and Waite, "Software Manual for the Elementary
+ * Functions", 1980; rounding to whole numbers adds 1.5 * 2^52, which leaves the
+ * number in the low bits.
+ */
+#include "simd.h"
+#include "vmath_ops.h"
+#include "vector.h"
+#include "../reduce.h"
+
+static const uint64_t sign_bit = 0x8000000000000000;
+static const double to_whole = 0x1.8p52, log2_e = 0x1.71547652b82fep+0;
+static const double ln2_high = 0x1.62e42fefa3p-1;    /* 41 bits: exact times 11 */
+static const double ln2_low = 0x1.3de6af278ece6p-42;
+
+/* Horner: c[0] + c[1] x + ... + c[count-1] x^(count-1). */
+KM_INLINE vd
+polynomial(const double *c, int count, vd x)
+{
+    vd sum = vd_set(c[count - 1]);
+
+#pragma GCC unroll 16
+    for (int i = count - 2; i >= 0; i--)
+        sum = vd_fma(sum, x, vd_set(c[i]));
+    return sum;
+}
+
+/* exp(x) = 2^k (1 + p): returns p, with small relative error, and k modulo 2^64. */
+KM_INLINE vd
+exp_reduced(vd x, vu *k)
+{
+    /* (exp(r) - 1 - r) / r^2 for |r| <= ln(2)/2; error times r^2 2^-58 */
+    static const double c[] = {
+        0x1.000000000000bp-1, 0x1.5555555555561p-3, 0x1.5555555550030p-5, 0x1.111111110d63cp-7,
+        0x1.6c16c185a755ep-10, 0x1.a01a01bae15a0p-13, 0x1.a0199693c09eep-16, 0x1.71dddfce1309ep-19,
+        0x1.28b049110cd34p-22, 0x1.af8583ee66897p-26,
+    };
+    vd whole = vd_fma(x, vd_set(log2_e), vd_set(to_whole));
+    vd kd = whole - vd_set(to_whole);
+    vd exact = vd_fma(kd, vd_set(-ln2_high), x);
+    vd r = vd_fma(kd, vd_set(-ln2_low), exact);
+    vd r_low = vd_fma(kd, vd_set(-ln2_low), exact - r);
+
+    *k = (vu) whole - (vu) vd_set(to_whole);
+    return r + vd_fma(r * r, polynomial(c, 10, r), r_low);
+}
+
+/* 2^k for -1022 <= k <= 1023 */
+KM_INLINE vd
+power_of_two(vu k)
+{
+    return (vd) ((k + 1023) << 52);
+}
+
+/* By two factors 2^k, so that subnormal results round once and large ones reach
+ * infinity; beyond the clamp all results are 0 or infinity. */
+KM_INLINE vd
+exp_lanes(vd x)
+{
+    vu k;
+    vd p = exp_reduced(vd_max(vd_set(-746), vd_min(vd_set(710), x)), &k);
+    vu half = ((k + 2048) >> 1) - 1024;
+    vd value = (1.0 + p) * power_of_two(half) * power_of_two(k - half);
+
+    return vd_one_nan(value);
+}
+
+/* tanh |x| = q / (q + 2) with q = exp(2|x|) - 1 = 2^k p + (2^k - 1). */
+KM_INLINE vd
+tanh_lanes(vd x)
+{
+    vu k;
+    vd magnitude = vd_abs(x);
+    vd p = exp_reduced(vd_min(vd_set(40), magnitude + magnitude), &k);
+    vd scale = power_of_two(k);
+    vd q = vd_fma(scale, p, scale - 1.0);
+    vu sign = (vu) x & sign_bit;
+
+    return vd_one_nan((vd) ((vu) (q / (q + 2.0)) | sign));
+}
+
+/* x = 2^k m, sqrt(1/2) <= m < sqrt(2), for positive finite x; then, with
+ * f = m - 1 and s = f / (2 + f), log m = 2 atanh(s) = f - (f^2/2 - s (f^2/2 + R)). */
+KM_INLINE vd
+log_positive(vd x)
+{
+    /* (2 atanh(s)/s - 2) / s^2 in s^2; error times s^2 2^-58 */
+    static const double c[] = {
+        0x1.5555555555592p-1, 0x1.999999997fd77p-2, 0x1.24924941f4fdep-2, 0x1.c71c520606d35p-3,
+        0x1.74663fa238645p-3, 0x1.39a1a6f90922ap-3, 0x1.2f06345438792p-3,
+    };
+    const uint64_t sqrt_half = 0x3fe6a09e667f3bcd, bias = 1024;
+    vdmask subnormal = vd_lt(x, vd_set(0x1p-1022));
+    vd scaled = vd_select(subnormal, x * 0x1p54, x);
+    vu above = (vu) scaled - sqrt_half;
+    vd m = (vd) ((vu) scaled - (above & 0xfff0000000000000));
+    /* the biased exponent as a double, through the low bits of 2^52 */
+    vu biased = (above + (bias << 52)) >> 52;
+    vd k = (vd) (biased | (vu) vd_set(0x1p52)) - vd_select(subnormal, vd_set(0x1p52 + bias + 54),
+                                                          vd_set(0x1p52 + bias));
+    vd f = m - 1.0;
+    vd s = f / (f + 2.0);
+    vd z = s * s;
+    vd half_square = 0.5 * f * f;
+    vd low = vd_fma(k, vd_set(ln2_low), s * vd_fma(z, polynomial(c, 7, z), half_square));
+
+    return vd_fma(k, vd_set(ln2_high), f - (half_square - low));
+}
+
+KM_INLINE vd
+log_lanes(vd x)
+{
+    const vd infinity = vd_set(__builtin_inf()), zero = vd_set(0);
+    vd value = log_positive(x);
+
+    value = vd_select(vd_lt(x, infinity), value, x);                        /* inf, NaN */
+    value = vd_select(vd_eq(x, zero), -infinity, value);
+    return vd_one_nan(vd_select(vd_lt(x, zero), vd_set(__builtin_nan("")), value));
+}
+
+/* x = quadrant pi/2 + r + low; pi/2 in three parts of 53 bits.  The first
+ * subtraction is exact while |x| < 2^50, the second is compensated (Knuth's
+ * two-sum): to 2^-128 absolute, enough for every double below 2^30. */
+KM_INLINE vd
+reduce_small(vd x, vu *quadrant, vd *low)
+{
+    const vd part2 = vd_set(0x1.1a62633145c07p-54), part3 = vd_set(-0x1.f1976b7ed8fbcp-110);
+    vd whole = vd_fma(x, vd_set(0x1.45f306dc9c883p-1), vd_set(to_whole));
+    vd n = whole - vd_set(to_whole);
+    vd a = vd_fma(n, vd_set(-0x1.921fb54442d18p+0), x);
+    vd b = n * part2;
+    vd b_low = vd_fma(n, part2, -b);
+    vd sum = a - b;
+    vd a_seen = sum + b;
+    vd rest = (a - a_seen) + ((a_seen - sum) - b);
+
+    rest = vd_fma(-n, part3, rest - b_low);
+    vd r = sum + rest;
+
+    *quadrant = (vu) whole;
+    *low = (sum - r) + rest;
+    return r;
+}
+
+/* Lanes of finite angles that reduce_small does not reach. */
+static __attribute__((noinline)) void
+reduce_large(vd x, vd *r, vu *quadrant, vd *low)
+{
+    for (int i = 0; i < KM_LANES; i++)
+    {
+        double size = __builtin_fabs(x[i]), lane_r, lane_low;
+
+        if (size < 0x1p30 || !(size < __builtin_inf()))
+            continue;
+        (*quadrant)[i] = (uint64_t) km_reduce_angle(x[i], &lane_r, &lane_low);
+        (*r)[i] = lane_r;
+        (*low)[i] = lane_low;
+    }
+}
+
+/* sin(r + low) */
+KM_INLINE vd
+sin_reduced(vd r, vd low)
+{
+    /* (sin(r)/r - 1) / r^2 in r^2; error times r^2 2^-58 */
+    static const double c[] = {
+        -0x1.5555555555549p-3, 0x1.111111110f87ap-7, -0x1.a01a019c1195fp-13,
+        0x1.71de3577b4162p-19, -0x1.ae5e6638db87bp-26, 0x1.5d93008d020d3p-33,
+    };
+    vd z = r * r;
+
+    return r + vd_fma(r * z, polynomial(c, 6, z), low);
+}
+
+/* cos(r + low) = 1 - z/2 + (z^2 C(z) - r low), z = r^2 */
+KM_INLINE vd
+cos_reduced(vd r, vd low)
+{
+    /* (cos(r) - 1 + z/2) / z^2 in z; error times z^2 2^-64 */
+    static const double c[] = {
+        0x1.555555555554cp-5, -0x1.6c16c16c1517ep-10, 0x1.a01a019cb1bdcp-16,
+        -0x1.27e4f809f09d3p-22, 0x1.1ee9ebe922e7cp-29, -0x1.8fae9c6d09d80p-37,
+    };
+    vd z = r * r;
+    vd half = 0.5 * z;
+    vd w = 1.0 - half;
+    vd small = vd_fma(z * z, polynomial(c, 6, z), -r * low);
+
+    return w + (((1.0 - w) - half) + small);
+}
+
+KM_INLINE void
+sincos_lanes(vd x, vd *sine, vd *cosine)
+{
+    vu quadrant;
+    vd low;
+    vd r = reduce_small(x, &quadrant, &low);
+
+    if (__builtin_expect(vd_any(vd_lt(vd_set(0x1p30), vd_abs(x))), 0))
+        reduce_large(x, &r, &quadrant, &low);
+
+    vd s = sin_reduced(r, low), c = cos_reduced(r, low);
+    /* odd quadrants swap the two; 2 and 3 turn the sine, 1 and 2 the cosine */
+    vdmask even = vd_eq((vd) ((quadrant & 1) << 62), vd_set(0));
+    vu sine_sign = (quadrant & 2) << 62, cosine_sign = ((quadrant + 1) & 2) << 62;
+    vd turned = (vd) ((vu) vd_select(even, s, c) ^ sine_sign);
+
+    *sine = vd_one_nan(vd_select(vd_eq(x, vd_set(0)), x, turned));          /* keeps -0 */
+    *cosine = vd_one_nan((vd) ((vu) vd_select(even, c, s) ^ cosine_sign));
+}
+
+/* exp(rate x): the rounding error of the product is carried into the reduced
+ * argument, else exp(-80) would be off by 40 ulp.  No subnormals: training rows
+ * are faster without. */
+KM_INLINE vf
+exp_f32_lanes(vf rate, vf x)
+{
+    /* (exp(r) - 1 - r) / r^2; error times r^2 2^-28 */
+    static const float c[] = {0x1p-1f, 0x1.55548ep-3f, 0x1.55545ep-5f, 0x1.123b56p-7f, 0x1.6db42ap-10f};
+    const vf lowest = vf_set(-87.3365f), highest = vf_set(88.72284f), to_whole_f32 = vf_set(0x1.8p23f);
+    vf y = rate * x;
+    vf y_low = vf_fma(rate, x, -y);
+    vf clamped = vf_max(lowest, vf_min(highest, y));
+    vf whole = vf_fma(clamped, vf_set((float) log2_e), to_whole_f32);
+    vf k = whole - to_whole_f32;
+    vf r = vf_fma(k, vf_set(-0x1.62e4p-1f), clamped);
+    vf q = vf_set(c[4]);
+
+    r = vf_fma(k, vf_set(-0x1.7f7d1cp-20f), r) + y_low;
+#pragma GCC unroll 4
+    for (int i = 3; i >= 0; i--)
+        q = vf_fma(q, r, vf_set(c[i]));
+    vf p = 1.0f + vf_fma(r * r, q, r);
+    vf value = (vf) ((vu32) p + ((vu32) whole << 23));
+
+    value = vf_select(vf_lt(y, lowest), vf_set(0), value);
+    value = vf_select(vf_lt(highest, y), vf_set(__builtin_inff()), value);
+    return vf_select(vf_eq(y, y), value, vf_set(__builtin_nanf("")));
+}
+
+KM_INLINE void
+map(size_t n, const double *x, double *out, vd (*f)(vd))
+{
+    size_t i = 0;
+
+    for (; i + KM_LANES <= n; i += KM_LANES)
+        vd_store(out + i, f(vd_load(x + i)));
+    if (i < n)
+        vd_store_first(out + i, n - i, f(vd_load_first(x + i, n - i)));
+}
+
+static void
+exp_array(size_t n, const double *x, double *out)
+{
+    map(n, x, out, exp_lanes);
+}
+
+static void
+log_array(size_t n, const double *x, double *out)
+{
+    map(n, x, out, log_lanes);
+}
+
+static void
+tanh_array(size_t n, const double *x, double *out)
+{
+    map(n, x, out, tanh_lanes);
+}
+
+static void
+sincos_array(size_t n, const double *x, double *sine, double *cosine)
+{
+    size_t i = 0;
+    vd s, c;
+
+    for (; i + KM_LANES <= n; i += KM_LANES)
+    {
+        sincos_lanes(vd_load(x + i), &s, &c);
+        vd_store(sine + i, s);
+        vd_store(cosine + i, c);
+    }
+    if (i < n)
+    {
+        sincos_lanes(vd_load_first(x + i, n - i), &s, &c);
+        vd_store_first(sine + i, n - i, s);
+        vd_store_first(cosine + i, n - i, c);
+    }
+}
+
+static void
+exp_f32_array(size_t n, float rate, const float *x, float *out)
+{
+    vf rates = vf_set(rate);
+    size_t i = 0;
+
+    for (; i + KM_LANES_F32 <= n; i += KM_LANES_F32)
+        vf_store(out + i, exp_f32_lanes(rates, vf_load(x + i)));
+    if (i < n)
+        vf_store_first(out + i, n - i, exp_f32_lanes(rates, vf_load_first(x + i, n - i)));
+}
+
+const KmVmathOps KM_VARIANT_NAME(km_vmath_ops) = {
+    .exp = exp_array,
+    .log = log_array,
+    .sincos = sincos_array,
+    .tanh = tanh_array,
+    .exp_f32 = exp_f32_array,
+};

@@ -1,0 +1,20 @@
+/*
+ * vmath_ops.h: the functions of vmath.h, one table per instruction set.
+ */
+#ifndef KM_VMATH_OPS_H
+#define KM_VMATH_OPS_H
+
+#include <stddef.h>
+
+typedef struct KmVmathOps
+{
+    void (*exp)(size_t n, const double *x, double *out);
+    void (*log)(size_t n, const double *x, double *out);
+    void (*sincos)(size_t n, const double *x, double *sine, double *cosine);
+    void (*tanh)(size_t n, const double *x, double *out);
+    void (*exp_f32)(size_t n, float rate, const float *x, float *out);
+} KmVmathOps;
+
+extern const KmVmathOps km_vmath_ops_base, km_vmath_ops_avx2, km_vmath_ops_avx512;
+
+#endif

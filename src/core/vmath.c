@@ -1,0 +1,50 @@
+/*
+ * vmath.c: elementary functions over arrays, by the widest vectors of this CPU.
+ */
+#include "vmath.h"
+#include "simd.h"
+#include "simd/vmath_ops.h"
+
+void
+km_exp(size_t n, const double *x, double *out)
+{
+    KM_PICK(km_vmath_ops)->exp(n, x, out);
+}
+
+void
+km_log(size_t n, const double *x, double *out)
+{
+    KM_PICK(km_vmath_ops)->log(n, x, out);
+}
+
+void
+km_sincos(size_t n, const double *x, double *sine, double *cosine)
+{
+    KM_PICK(km_vmath_ops)->sincos(n, x, sine, cosine);
+}
+
+void
+km_tanh(size_t n, const double *x, double *out)
+{
+    KM_PICK(km_vmath_ops)->tanh(n, x, out);
+}
+
+void
+km_exp_f32(size_t n, float rate, const float *x, float *out)
+{
+    KM_PICK(km_vmath_ops)->exp_f32(n, rate, x, out);
+}
+
+double
+km_exp1(double x)
+{
+    km_exp(1, &x, &x);
+    return x;
+}
+
+double
+km_log1(double x)
+{
+    km_log(1, &x, &x);
+    return x;
+}
