@@ -3,18 +3,23 @@
  * its bytes.
  *
  * Bytes (all little-endian): magic "KMLM", u16 major, u16 minor, u64 total length,
- * u32 CRC-32C of everything after the header, u32 zero; then sections {u32 tag, u64 length, payload
- * padded to 8}.  Readers skip unknown tags (a newer minor version), refuse a newer major.
+ * u32 CRC-32C of everything after the header, u32 zero; then sections {4 letters, u32 zero, u64 length,
+ * payload, zeros up to a multiple of 8}.  A newer minor version may add sections, and fields at the end
+ * of sections: readers skip both.  A newer major one is refused.
  * Sections: LRNR (text), SIZE (fixed counts), CLAS (labels), ARRY (name, rows, columns, float64s),
  * FACT (name, kind, value: for model_info).
  */
 #ifndef KM_MODEL_H
 #define KM_MODEL_H
 
+#include "crc32c.h"
 #include "data.h"
 #include "text.h"
 
 #define KM_MODEL_MAX_BYTES ((size_t) 500 << 20)
+#define KM_MODEL_MAX_ITEMS 4096                 /* arrays, and facts */
+#define KM_MODEL_MAX_NAME 64                    /* bytes of an array's or fact's name */
+#define KM_MODEL_MAX_FEATURES ((size_t) 1 << 27)        /* more than PostgreSQL's arrays hold */
 #define KM_FORMAT_MAJOR 1
 #define KM_FORMAT_MINOR 0
 
@@ -64,9 +69,8 @@ extern KmStatus km_model_expect(KmContext *ctx, const KmModel *model, const char
 extern size_t km_model_encoded_size(const KmModel *model);
 extern KmStatus km_model_encode(KmContext *ctx, const KmModel *model, unsigned char *out);
 /* Every length, count and offset is checked; the model owns copies, never points into bytes.  All array
- * values must be finite. KM_CORRUPT otherwise, KM_UNSUPPORTED naming both versions for a newer major. */
+ * values must be finite. KM_CORRUPT otherwise, KM_UNSUPPORTED naming both versions for a newer major.
+ * Whether labels are valid in some encoding, and the learner's text means anything, is not checked here. */
 extern KmStatus km_model_decode(KmContext *ctx, const unsigned char *bytes, size_t length, KmModel **out);
-
-extern uint32_t km_crc32c(const void *bytes, size_t length);
 
 #endif

@@ -1,0 +1,555 @@
+/*
+ * codec.c: a model to bytes and back; model.h has the format.
+ *
+ * Byte order is written out, so that every machine reads every model.  One description of
+ * each section serves to measure and to write: a writer without output only counts.
+ */
+#include "model.h"
+
+#include <math.h>
+#include <string.h>
+
+#define HEADER_BYTES 24
+#define SECTION_BYTES 16        /* of a section's own header */
+#define CHUNK ((size_t) 1 << 20)        /* values or bytes between polls: about a millisecond */
+
+static const char magic[4] = {'K', 'M', 'L', 'M'};
+
+/* CRC of everything after the header. */
+static KmStatus
+checksum(KmContext *ctx, const unsigned char *bytes, size_t length, uint32_t *out)
+{
+    *out = 0;
+    for (size_t at = HEADER_BYTES; at < length; at += CHUNK)
+    {
+        KM_TRY(km_poll(ctx));
+        *out = km_crc32c_extend(*out, bytes + at, length - at < CHUNK ? length - at : CHUNK);
+    }
+    return KM_OK;
+}
+
+/* ---- writing ---- */
+
+typedef struct Writer
+{
+    KmContext *ctx;             /* NULL while counting */
+    unsigned char *out;         /* NULL: only count */
+    size_t at;
+} Writer;
+
+static void
+write_unsigned(unsigned char *out, size_t width, uint64_t value)
+{
+    for (size_t i = 0; i < width; i++)
+        out[i] = (unsigned char) (value >> 8 * i);
+}
+
+static void
+put_unsigned(Writer *writer, size_t width, uint64_t value)
+{
+    if (writer->out)
+        write_unsigned(writer->out + writer->at, width, value);
+    writer->at += width;
+}
+
+static void
+put_bytes(Writer *writer, const void *bytes, size_t length)
+{
+    if (writer->out && length)
+        memcpy(writer->out + writer->at, bytes, length);
+    writer->at += length;
+}
+
+static void
+put_padding(Writer *writer)
+{
+    put_unsigned(writer, -writer->at % 8, 0);
+}
+
+static void
+put_double(Writer *writer, double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    put_unsigned(writer, 8, bits);
+}
+
+static KmStatus
+put_doubles(Writer *writer, size_t n, const double *values)
+{
+    if (writer->out == NULL)
+    {
+        writer->at += n * 8;
+        return KM_OK;
+    }
+    for (size_t i = 0; i < n; i++)
+    {
+        if (i % CHUNK == 0)
+            KM_TRY(km_poll(writer->ctx));
+        put_double(writer, values[i]);
+    }
+    return KM_OK;
+}
+
+/* Start a section; returns its place for end_section(), which fills in the length. */
+static size_t
+begin_section(Writer *writer, const char *tag)
+{
+    size_t start = writer->at;
+
+    put_bytes(writer, tag, 4);
+    put_unsigned(writer, 4, 0);
+    put_unsigned(writer, 8, 0);
+    return start;
+}
+
+static void
+end_section(Writer *writer, size_t start)
+{
+    if (writer->out)
+        write_unsigned(writer->out + start + 8, 8, writer->at - start - SECTION_BYTES);
+    put_padding(writer);
+}
+
+static void
+put_learner(Writer *writer, const KmModel *model)
+{
+    size_t start = begin_section(writer, "LRNR");
+
+    put_bytes(writer, model->learner, strlen(model->learner));
+    end_section(writer, start);
+}
+
+static void
+put_sizes(Writer *writer, const KmModel *model)
+{
+    size_t start = begin_section(writer, "SIZE");
+
+    put_unsigned(writer, 8, model->n_rows);
+    put_unsigned(writer, 8, model->n_skipped);
+    put_unsigned(writer, 8, model->n_features);
+    end_section(writer, start);
+}
+
+static void
+put_classes(Writer *writer, const KmClasses *classes)
+{
+    size_t start;
+
+    if (classes->n == 0)
+        return;
+    start = begin_section(writer, "CLAS");
+    put_unsigned(writer, 4, classes->kind);
+    put_unsigned(writer, 4, 0);
+    put_unsigned(writer, 8, classes->n);
+    for (size_t i = 0; i < classes->n; i++)
+    {
+        size_t length = strlen(classes->text[i]);
+
+        put_double(writer, classes->kind == KM_LABEL_TEXT ? 0 : classes->number[i]);
+        put_unsigned(writer, 8, length);
+        put_bytes(writer, classes->text[i], length);
+    }
+    end_section(writer, start);
+}
+
+static KmStatus
+put_array(Writer *writer, const KmArray *array)
+{
+    size_t start = begin_section(writer, "ARRY");
+    size_t length = strlen(array->name);
+
+    put_unsigned(writer, 8, array->rows);
+    put_unsigned(writer, 8, array->columns);
+    put_unsigned(writer, 8, length);
+    put_bytes(writer, array->name, length);
+    put_padding(writer);
+    KM_TRY(put_doubles(writer, array->rows * array->columns, array->data));
+    end_section(writer, start);
+    return KM_OK;
+}
+
+static void
+put_fact(Writer *writer, const KmFact *fact)
+{
+    size_t start = begin_section(writer, "FACT");
+    size_t name_length = strlen(fact->name);
+    size_t text_length = fact->kind == KM_FACT_TEXT ? strlen(fact->text) : 0;
+
+    put_unsigned(writer, 8, fact->kind);
+    put_double(writer, fact->number);
+    put_unsigned(writer, 8, name_length);
+    put_unsigned(writer, 8, text_length);
+    put_bytes(writer, fact->name, name_length);
+    put_bytes(writer, fact->text, text_length);
+    end_section(writer, start);
+}
+
+/* The header without its length and CRC, then all sections. */
+static KmStatus
+put_model(Writer *writer, const KmModel *model)
+{
+    put_bytes(writer, magic, sizeof magic);
+    put_unsigned(writer, 2, KM_FORMAT_MAJOR);
+    put_unsigned(writer, 2, KM_FORMAT_MINOR);
+    put_unsigned(writer, 8, 0);
+    put_unsigned(writer, 8, 0);
+    put_learner(writer, model);
+    put_sizes(writer, model);
+    put_classes(writer, &model->classes);
+    for (size_t i = 0; i < model->n_arrays; i++)
+        KM_TRY(put_array(writer, &model->array[i]));
+    for (size_t i = 0; i < model->n_facts; i++)
+        put_fact(writer, &model->fact[i]);
+    return KM_OK;
+}
+
+size_t
+km_model_encoded_size(const KmModel *model)
+{
+    Writer writer = {0};
+
+    (void) put_model(&writer, model);   /* counting cannot fail */
+    return writer.at;
+}
+
+KmStatus
+km_model_encode(KmContext *ctx, const KmModel *model, unsigned char *out)
+{
+    Writer writer = {.ctx = ctx, .out = out};
+    uint32_t crc;
+
+    KM_TRY(put_model(&writer, model));
+    KM_TRY(checksum(ctx, out, writer.at, &crc));
+    write_unsigned(out + 8, 8, writer.at);
+    write_unsigned(out + 16, 4, crc);
+    return KM_OK;
+}
+
+/* ---- reading ---- */
+
+typedef struct Reader
+{
+    KmContext *ctx;
+    const unsigned char *p;
+    size_t left;
+} Reader;
+
+static KmStatus
+corrupt(KmContext *ctx, const char *what)
+{
+    km_fail(ctx, KM_CORRUPT, "model is corrupt: %s", what);
+    return KM_CORRUPT;
+}
+
+static uint64_t
+read_unsigned(const unsigned char *p, size_t width)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < width; i++)
+        value |= (uint64_t) p[i] << 8 * i;
+    return value;
+}
+
+static KmStatus
+take_bytes(Reader *reader, uint64_t length, const unsigned char **out)
+{
+    if (length > reader->left)
+        return corrupt(reader->ctx, "a section ends early");
+    *out = reader->p;
+    reader->p += length;
+    reader->left -= length;
+    return KM_OK;
+}
+
+static KmStatus
+take_unsigned(Reader *reader, size_t width, uint64_t *out)
+{
+    const unsigned char *p;
+
+    KM_TRY(take_bytes(reader, width, &p));
+    *out = read_unsigned(p, width);
+    return KM_OK;
+}
+
+static KmStatus
+take_double(Reader *reader, double *out)
+{
+    uint64_t bits;
+
+    KM_TRY(take_unsigned(reader, 8, &bits));
+    memcpy(out, &bits, sizeof bits);
+    return KM_OK;
+}
+
+static KmStatus
+take_zeros(Reader *reader, size_t length)
+{
+    uint64_t value;
+
+    KM_TRY(take_unsigned(reader, length, &value));
+    return value == 0 ? KM_OK : corrupt(reader->ctx, "unused bytes are not zero");
+}
+
+/* A copy that ends in NUL, of text without one. */
+static KmStatus
+take_text(Reader *reader, uint64_t length, const char **out)
+{
+    const unsigned char *p;
+    char *copy;
+
+    KM_TRY(take_bytes(reader, length, &p));
+    if (memchr(p, '\0', length))
+        return corrupt(reader->ctx, "a text has a zero byte");
+    KM_TRY(km_alloc(reader->ctx, length + 1, &copy));
+    memcpy(copy, p, length);
+    copy[length] = '\0';
+    *out = copy;
+    return KM_OK;
+}
+
+static KmStatus
+take_name(Reader *reader, uint64_t length, const char **out)
+{
+    if (length == 0 || length > KM_MODEL_MAX_NAME)
+        return corrupt(reader->ctx, "a name is empty or too long");
+    return take_text(reader, length, out);
+}
+
+static KmStatus
+take_doubles(Reader *reader, size_t n, double **out)
+{
+    double *values;
+
+    KM_TRY(km_alloc(reader->ctx, n, &values));
+    for (size_t i = 0; i < n; i++)
+    {
+        if (i % CHUNK == 0)
+            KM_TRY(km_poll(reader->ctx));
+        KM_TRY(take_double(reader, &values[i]));
+        if (!isfinite(values[i]))
+            return corrupt(reader->ctx, "an array value is not finite");
+    }
+    *out = values;
+    return KM_OK;
+}
+
+static KmStatus
+read_learner(Reader *section, KmModel *model)
+{
+    return take_text(section, section->left, &model->learner);
+}
+
+static KmStatus
+read_sizes(Reader *section, KmModel *model)
+{
+    uint64_t features;
+
+    KM_TRY(take_unsigned(section, 8, &model->n_rows));
+    KM_TRY(take_unsigned(section, 8, &model->n_skipped));
+    KM_TRY(take_unsigned(section, 8, &features));
+    if (features == 0 || features > KM_MODEL_MAX_FEATURES)
+        return corrupt(section->ctx, "the number of features is out of range");
+    model->n_features = features;
+    return KM_OK;
+}
+
+static KmStatus
+read_label(Reader *section, KmClasses *classes, size_t i)
+{
+    uint64_t length;
+    double number;
+
+    KM_TRY(take_double(section, &number));
+    KM_TRY(take_unsigned(section, 8, &length));
+    KM_TRY(take_text(section, length, &classes->text[i]));
+    classes->number[i] = classes->kind == KM_LABEL_TEXT ? NAN : number;
+    return KM_OK;
+}
+
+static KmStatus
+read_classes(Reader *section, KmModel *model)
+{
+    KmClasses *classes = &model->classes;
+    uint64_t kind, n;
+
+    KM_TRY(take_unsigned(section, 4, &kind));
+    KM_TRY(take_zeros(section, 4));
+    KM_TRY(take_unsigned(section, 8, &n));
+    if (kind > KM_LABEL_BOOL)
+        return corrupt(section->ctx, "a kind of labels is unknown");
+    if (n == 0 || n > section->left / 16)
+        return corrupt(section->ctx, "the number of classes is out of range");
+    classes->kind = kind;
+    classes->n = n;
+    KM_TRY(km_alloc(section->ctx, n, &classes->text));
+    KM_TRY(km_alloc(section->ctx, n, &classes->number));
+    for (size_t i = 0; i < n; i++)
+        KM_TRY(read_label(section, classes, i));
+    return KM_OK;
+}
+
+static KmStatus
+read_array(Reader *section, KmModel *model)
+{
+    uint64_t rows, columns, length;
+    const char *name;
+    double *data;
+
+    KM_TRY(take_unsigned(section, 8, &rows));
+    KM_TRY(take_unsigned(section, 8, &columns));
+    KM_TRY(take_unsigned(section, 8, &length));
+    KM_TRY(take_name(section, length, &name));
+    KM_TRY(take_zeros(section, -length % 8));
+    if (rows > UINT32_MAX || columns > UINT32_MAX || rows * columns > section->left / 8)
+        return corrupt(section->ctx, "an array is larger than its section");
+    if (km_model_array(model, name))
+        return corrupt(section->ctx, "two arrays have the same name");
+    KM_TRY(take_doubles(section, rows * columns, &data));
+    return km_model_add_array(section->ctx, model, name, rows, columns, data);
+}
+
+/* Counts are exact integers and truth values 0 or 1, so that readers may convert them. */
+static bool
+is_valid_fact(uint64_t kind, double number, uint64_t text_length)
+{
+    if (kind != KM_FACT_TEXT && text_length > 0)
+        return false;
+    if (kind == KM_FACT_COUNT)
+        return number >= 0 && number <= 0x1p53 && number == floor(number);
+    if (kind == KM_FACT_BOOL)
+        return number == 0 || number == 1;
+    return kind == KM_FACT_NUMBER || kind == KM_FACT_TEXT;
+}
+
+static KmStatus
+read_fact(Reader *section, KmModel *model)
+{
+    uint64_t kind, name_length, text_length;
+    double number;
+    const char *name, *text;
+
+    KM_TRY(take_unsigned(section, 8, &kind));
+    KM_TRY(take_double(section, &number));
+    KM_TRY(take_unsigned(section, 8, &name_length));
+    KM_TRY(take_unsigned(section, 8, &text_length));
+    KM_TRY(take_name(section, name_length, &name));
+    KM_TRY(take_text(section, text_length, &text));
+    if (!is_valid_fact(kind, number, text_length) || km_model_fact(model, name))
+        return corrupt(section->ctx, "a fact about it is not valid");
+    if (kind == KM_FACT_TEXT)
+        return km_model_add_text(section->ctx, model, name, text);
+    return km_model_add_fact(section->ctx, model, name, kind, number);
+}
+
+typedef struct SectionType
+{
+    char tag[5];
+    bool once;
+    KmStatus (*read)(Reader *section, KmModel *model);
+} SectionType;
+
+static const SectionType section_types[] = {
+    {"LRNR", true, read_learner},
+    {"SIZE", true, read_sizes},
+    {"CLAS", true, read_classes},
+    {"ARRY", false, read_array},
+    {"FACT", false, read_fact}
+};
+
+#define N_SECTION_TYPES (sizeof section_types / sizeof section_types[0])
+#define REQUIRED 3u             /* bits of LRNR and SIZE */
+
+/* Fail where bytes are left that a reader of this version should know. */
+static KmStatus
+check_end(const Reader *section, bool newer)
+{
+    return section->left == 0 || newer ? KM_OK : corrupt(section->ctx, "a section is too long");
+}
+
+/* Read one section with its header; *seen has a bit for each type that was read. */
+static KmStatus
+read_section(Reader *reader, bool newer, KmModel *model, unsigned *seen)
+{
+    const unsigned char *tag;
+    Reader section = {.ctx = reader->ctx};
+    uint64_t length;
+
+    KM_TRY(take_bytes(reader, 4, &tag));
+    KM_TRY(take_zeros(reader, 4));
+    KM_TRY(take_unsigned(reader, 8, &length));
+    KM_TRY(take_bytes(reader, length, &section.p));
+    KM_TRY(take_zeros(reader, -length % 8));
+    section.left = length;
+
+    for (size_t i = 0; i < N_SECTION_TYPES; i++)
+    {
+        const SectionType *type = &section_types[i];
+
+        if (memcmp(type->tag, tag, 4) != 0)
+            continue;
+        if (type->once && *seen >> i & 1)
+            return corrupt(reader->ctx, "a section stands twice");
+        *seen |= 1u << i;
+        KM_TRY(type->read(&section, model));
+        return check_end(&section, newer);
+    }
+    return newer ? KM_OK : corrupt(reader->ctx, "a section is unknown");
+}
+
+/* *minor: of the format that the bytes are in. */
+static KmStatus
+read_header(KmContext *ctx, const unsigned char *bytes, size_t length, unsigned *minor)
+{
+    unsigned major;
+    uint32_t crc;
+
+    if (length < HEADER_BYTES || memcmp(bytes, magic, sizeof magic) != 0)
+    {
+        km_fail(ctx, KM_CORRUPT, "value is not a kernelml model");
+        return KM_CORRUPT;
+    }
+    major = read_unsigned(bytes + 4, 2);
+    *minor = read_unsigned(bytes + 6, 2);
+    if (major > KM_FORMAT_MAJOR)
+    {
+        km_fail(ctx, KM_UNSUPPORTED, "model has format version %u.%u, but this kernelml reads versions up to %d.%d",
+                major, *minor, KM_FORMAT_MAJOR, KM_FORMAT_MINOR);
+        km_hint(ctx, KM_UNSUPPORTED, "Update kernelml, or fit the model again.");
+        return KM_UNSUPPORTED;
+    }
+    if (major < KM_FORMAT_MAJOR)
+        return corrupt(ctx, "its format version is unknown");
+    if (read_unsigned(bytes + 8, 8) != length)
+    {
+        corrupt(ctx, "its length is wrong");
+        km_detail(ctx, KM_CORRUPT, "The model says %llu bytes, the value has %zu.",
+                  (unsigned long long) read_unsigned(bytes + 8, 8), length);
+        return KM_CORRUPT;
+    }
+    KM_TRY(checksum(ctx, bytes, length, &crc));
+    if (read_unsigned(bytes + 16, 4) != crc || read_unsigned(bytes + 20, 4) != 0)
+        return corrupt(ctx, "its checksum is wrong");
+    return KM_OK;
+}
+
+KmStatus
+km_model_decode(KmContext *ctx, const unsigned char *bytes, size_t length, KmModel **out)
+{
+    Reader reader = {.ctx = ctx};
+    KmModel *model;
+    unsigned minor, seen = 0;
+
+    KM_TRY(read_header(ctx, bytes, length, &minor));
+    KM_TRY(km_model_create(ctx, &model));
+    reader.p = bytes + HEADER_BYTES;
+    reader.left = length - HEADER_BYTES;
+    while (reader.left > 0)
+        KM_TRY(read_section(&reader, minor > KM_FORMAT_MINOR, model, &seen));
+    if ((seen & REQUIRED) != REQUIRED)
+        return corrupt(ctx, "a section is missing");
+    *out = model;
+    return KM_OK;
+}

@@ -1,0 +1,239 @@
+/*
+ * data.c: missing values, and the canonical order of rows.
+ *
+ * Rows are sorted by content, so that a fit sees the same table whatever order the scan gave.
+ * The first column is sorted by a least-significant-digit radix sort of (key, index) pairs;
+ * runs of equal keys go on with the next column, short runs by insertion.  Only indices move.
+ */
+#include "data.h"
+
+#include <string.h>
+
+#define SHORT_RUN 32            /* sorted by insertion */
+#define POLL_WORK 65536         /* elements between polls: a cache miss each, about 6 ms */
+
+typedef struct Pair
+{
+    uint64_t key;
+    size_t index;
+} Pair;
+
+/* Rows that are equal in all columns before `column`. */
+typedef struct Run
+{
+    size_t start, n, column;
+} Run;
+
+typedef struct Sorter
+{
+    KmContext *ctx;
+    size_t width;
+    KmRowOf row;
+    const void *state;
+    Pair *pair, *scratch;
+    Run *waiting;               /* disjoint runs longer than SHORT_RUN */
+    size_t n_waiting;
+    size_t work;                /* elements since the last poll */
+} Sorter;
+
+double
+km_missing(void)
+{
+    const uint64_t bits = KM_MISSING_BITS;
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+bool
+km_is_missing(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits == KM_MISSING_BITS;
+}
+
+/* Unsigned integers in the order of the doubles; -0 becomes 0, missing comes after infinity. */
+static uint64_t
+ordered_key(double value)
+{
+    const uint64_t sign = UINT64_C(1) << 63;
+    uint64_t bits;
+
+    value += 0.0;
+    memcpy(&bits, &value, sizeof bits);
+    return bits & sign ? ~bits : bits | sign;
+}
+
+static KmStatus
+worked(Sorter *sorter, size_t amount)
+{
+    sorter->work += amount;
+    if (sorter->work < POLL_WORK)
+        return KM_OK;
+    sorter->work = 0;
+    return km_poll(sorter->ctx);
+}
+
+/* Rows i and j from a column on: does i come after j? */
+static bool
+comes_after(Sorter *sorter, size_t i, size_t j, size_t column)
+{
+    const double *a = sorter->row(sorter->state, i);
+    const double *b = sorter->row(sorter->state, j);
+
+    for (; column < sorter->width; column++)
+    {
+        uint64_t ka = ordered_key(a[column]);
+        uint64_t kb = ordered_key(b[column]);
+
+        sorter->work++;
+        if (ka != kb)
+            return ka > kb;
+    }
+    return false;
+}
+
+static KmStatus
+sort_short(Sorter *sorter, const Run *run)
+{
+    Pair *pair = sorter->pair + run->start;
+
+    for (size_t i = 1; i < run->n; i++)
+    {
+        size_t index = pair[i].index;
+        size_t k = i;
+
+        for (; k > 0 && comes_after(sorter, pair[k - 1].index, index, run->column); k--)
+            pair[k].index = pair[k - 1].index;
+        pair[k].index = index;
+        KM_TRY(worked(sorter, 1));
+    }
+    return KM_OK;
+}
+
+/* Keys of the run's column; *differing: the bits in which any two of them differ. */
+static KmStatus
+load_keys(Sorter *sorter, const Run *run, uint64_t *differing)
+{
+    Pair *pair = sorter->pair + run->start;
+
+    *differing = 0;
+    for (size_t i = 0; i < run->n; i++)
+    {
+        pair[i].key = ordered_key(sorter->row(sorter->state, pair[i].index)[run->column]);
+        *differing |= pair[i].key ^ pair[0].key;
+        KM_TRY(worked(sorter, 1));
+    }
+    return KM_OK;
+}
+
+/* One stable counting pass over a byte of the keys. */
+static KmStatus
+radix_pass(Sorter *sorter, size_t n, const Pair *from, Pair *to, unsigned shift)
+{
+    size_t place[256] = {0};
+    size_t sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        place[from[i].key >> shift & 255]++;
+    for (size_t byte = 0; byte < 256; byte++)
+    {
+        size_t count = place[byte];
+
+        place[byte] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < n;)
+    {
+        size_t end = n - i > POLL_WORK ? i + POLL_WORK : n;
+
+        KM_TRY(worked(sorter, end - i));
+        for (; i < end; i++)
+            to[place[from[i].key >> shift & 255]++] = from[i];
+    }
+    return KM_OK;
+}
+
+static KmStatus
+sort_keys(Sorter *sorter, const Run *run, uint64_t differing)
+{
+    Pair *from = sorter->pair + run->start;
+    Pair *to = sorter->scratch + run->start;
+
+    for (unsigned shift = 0; shift < 64; shift += 8)
+    {
+        Pair *swap = from;
+
+        if ((differing >> shift & 255) == 0)
+            continue;
+        KM_TRY(radix_pass(sorter, run->n, from, to, shift));
+        from = to;
+        to = swap;
+    }
+    if (from != sorter->pair + run->start)
+        memcpy(to, from, run->n * sizeof(Pair));
+    return KM_OK;
+}
+
+/* Sort a run from its column on: now if it is short, else later. */
+static KmStatus
+add_run(Sorter *sorter, size_t start, size_t n, size_t column)
+{
+    Run run = {start, n, column};
+
+    if (n < 2 || column == sorter->width)
+        return KM_OK;
+    if (n <= SHORT_RUN)
+        return sort_short(sorter, &run);
+    sorter->waiting[sorter->n_waiting++] = run;
+    return KM_OK;
+}
+
+static KmStatus
+sort_long(Sorter *sorter, const Run *run)
+{
+    const Pair *pair = sorter->pair + run->start;
+    uint64_t differing;
+    size_t start = 0;
+
+    KM_TRY(load_keys(sorter, run, &differing));
+    KM_TRY(sort_keys(sorter, run, differing));
+    for (size_t i = 1; i <= run->n; i++)
+    {
+        if (i < run->n && pair[i].key == pair[start].key)
+            continue;
+        KM_TRY(add_run(sorter, run->start + start, i - start, run->column + 1));
+        start = i;
+    }
+    return KM_OK;
+}
+
+KmStatus
+km_rows_order(KmContext *ctx, size_t n, size_t width, KmRowOf row, const void *state, size_t *order)
+{
+    Sorter sorter = {.ctx = ctx, .width = width, .row = row, .state = state};
+
+    KM_TRY(km_alloc(ctx, n, &sorter.pair));
+    KM_TRY(km_alloc(ctx, n, &sorter.scratch));
+    KM_TRY(km_alloc(ctx, n / SHORT_RUN + 1, &sorter.waiting));
+    for (size_t i = 0; i < n; i++)
+        sorter.pair[i].index = i;
+
+    KM_TRY(add_run(&sorter, 0, n, 0));
+    while (sorter.n_waiting > 0)
+    {
+        Run run = sorter.waiting[--sorter.n_waiting];
+
+        KM_TRY(sort_long(&sorter, &run));
+    }
+
+    for (size_t i = 0; i < n; i++)
+        order[i] = sorter.pair[i].index;
+    km_free(ctx, sorter.waiting);
+    km_free(ctx, sorter.scratch);
+    km_free(ctx, sorter.pair);
+    return KM_OK;
+}
