@@ -1,0 +1,11 @@
+/* compat.h: differences between the PostgreSQL versions that kernelml builds on (15 to 18). */
+#ifndef KML_COMPAT_H
+#define KML_COMPAT_H
+
+#include "postgres.h"
+
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * context.c: core's context on PostgreSQL's memory contexts, and its errors.
+ *
+ * Core allocates here, polls for cancel here, and may be left by a longjmp at
+ * any poll: all it owns is memory of the context, which goes with its parent.
+ */
+#include "glue.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#define ALIGNMENT 64
+
+/* Memory of 64-byte alignment; the block's own address stands just before it. */
+static void *
+allocate(KmContext *ctx, size_t bytes)
+{
+    char *block, *aligned;
+
+    if (bytes > MaxAllocHugeSize - 2 * ALIGNMENT)
+        return NULL;
+    block = MemoryContextAllocExtended(ctx->owner, bytes + ALIGNMENT + sizeof(void *),
+                                       MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+    if (block == NULL)
+        return NULL;
+    aligned = (char *) TYPEALIGN(ALIGNMENT, block + sizeof(void *));
+    ((void **) aligned)[-1] = block;
+    return aligned;
+}
+
+static void
+release(KmContext *ctx, void *aligned)
+{
+    (void) ctx;
+    pfree(((void **) aligned)[-1]);
+}
+
+static bool
+poll_interrupts(KmContext *ctx)
+{
+    (void) ctx;
+    CHECK_FOR_INTERRUPTS();
+    return false;
+}
+
+static void
+warn(KmContext *ctx, const char *message)
+{
+    (void) ctx;
+    ereport(WARNING, (errmsg("%s", message)));
+}
+
+KmContext *
+kml_context_create(MemoryContext parent)
+{
+    MemoryContext memory = AllocSetContextCreate(parent, "kernelml", ALLOCSET_DEFAULT_SIZES);
+    KmContext *ctx = MemoryContextAllocZero(memory, sizeof(KmContext));
+
+    ctx->allocate = allocate;
+    ctx->release = release;
+    ctx->poll = poll_interrupts;
+    ctx->warn = warn;
+    ctx->owner = memory;
+    ctx->max_bytes = (size_t) kml_max_memory_kb * 1024;
+    return ctx;
+}
+
+void
+kml_context_delete(KmContext *ctx)
+{
+    MemoryContextDelete(ctx->owner);
+}
+
+static int
+sqlstate(KmStatus status)
+{
+    static const int codes[KM_STATUS_COUNT] = {
+        [KM_SYNTAX] = ERRCODE_INVALID_TEXT_REPRESENTATION,
+        [KM_INVALID] = ERRCODE_INVALID_PARAMETER_VALUE,
+        [KM_DIMENSION] = ERRCODE_INVALID_PARAMETER_VALUE,
+        [KM_DATA] = ERRCODE_INVALID_PARAMETER_VALUE,
+        [KM_RANGE] = ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+        [KM_LIMIT] = ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        [KM_MEMORY] = ERRCODE_OUT_OF_MEMORY,
+        [KM_CORRUPT] = ERRCODE_DATA_CORRUPTED,
+        [KM_UNSUPPORTED] = ERRCODE_FEATURE_NOT_SUPPORTED,
+        [KM_SINGULAR] = ERRCODE_DATA_EXCEPTION,
+        [KM_CANCELLED] = ERRCODE_QUERY_CANCELED,
+        [KM_INTERNAL] = ERRCODE_INTERNAL_ERROR,
+    };
+
+    return codes[status];
+}
+
+void
+kml_raise(KmStatus status, const char *message, const char *detail, const char *hint)
+{
+    ereport(ERROR,
+            (errcode(sqlstate(status)),
+             errmsg("%s", message),
+             detail[0] ? errdetail("%s", detail) : 0,
+             hint[0] ? errhint("%s", hint) : 0));
+}
+
+void
+kml_check(KmContext *ctx, KmStatus status)
+{
+    if (status != KM_OK)
+        kml_raise(status, ctx->message, ctx->detail, ctx->hint);
+}

@@ -1,0 +1,93 @@
+/*
+ * glue.h: what the SQL topics share: core's context inside a memory context,
+ * errors, feature arguments, specs, and decoded models.
+ */
+#ifndef KML_GLUE_H
+#define KML_GLUE_H
+
+#include "compat.h"
+
+#include "fmgr.h"
+#include "utils/memutils.h"
+
+#include "learner.h"
+
+/* Settings (kernelml.c). */
+extern int kml_max_memory_kb;
+
+/* ---- context.c: a KmContext on a memory context ---- */
+
+/* A KmContext whose memory is a child of `parent`; dies with it, or by
+ * kml_context_delete().  Capped by kernelml.max_memory. */
+extern KmContext *kml_context_create(MemoryContext parent);
+extern void kml_context_delete(KmContext *ctx);
+/* Raise the error of a failed core call; nothing for KM_OK. */
+extern void kml_check(KmContext *ctx, KmStatus status);
+/* The same for an error kept as texts. */
+extern void kml_raise(KmStatus status, const char *message, const char *detail, const char *hint)
+    pg_attribute_noreturn();
+
+/* ---- vectors.c: rows of features as arguments ---- */
+
+/* How to read one argument as doubles, worked out once per query. */
+typedef struct KmlVectorReader
+{
+    Oid type;                   /* base type of the argument, or InvalidOid: not set up */
+    Oid element;                /* element type of the array that arrives */
+    FmgrInfo cast;              /* implicit cast to real[] or float8[]; fn_oid 0: none */
+    int cast_args;              /* 1 to 3 */
+    FmgrInfo input;             /* text: input function of float8[] */
+    MemoryContext memory;       /* of `value` */
+    double *value;              /* the row last read */
+    size_t n, capacity;
+    size_t first_missing;       /* index of the first NULL element, or n */
+} KmlVectorReader;
+
+/* Set up for values of `type`; what: "x" in errors. */
+extern void kml_vector_reader_init(KmlVectorReader *reader, Oid type, const char *what, MemoryContext memory);
+/* Read a one-dimensional array (or text) of at least one element into reader->value; NULL elements become
+ * km_missing().  Raises an error for anything else. */
+extern void kml_vector_read(KmlVectorReader *reader, Datum datum, const char *what);
+/* Raise the error for a NULL element. */
+extern void kml_refuse_missing(const KmlVectorReader *reader, const char *what) pg_attribute_noreturn();
+
+/* A two-dimensional float8[] without NULLs as a row-major matrix, copied; a one-dimensional array of n
+ * values is one row if `row_ok`.  The empty array is 0 x 0. */
+extern double *kml_matrix_read(Datum datum, bool row_ok, const char *what, size_t *rows, size_t *columns);
+/* A float8[] of one or two dimensions; rows == 0: one dimension.  kml_matrix_make gives memory to fill:
+ * *values points into the array. Errors (54000) when it cannot be one value. */
+extern Datum kml_matrix_make(size_t rows, size_t columns, double **values);
+extern Datum kml_vector_make(size_t n, const double *values);
+
+/* ---- spec.c in types.c: text of the types kernel and learner ---- */
+
+/* A parsed spec kept in flinfo->fn_extra or another cache, keyed by its bytes. */
+extern KmKernel *kml_kernel_parse(KmContext *ctx, const struct varlena *spec);
+extern KmLearner *kml_learner_parse(KmContext *ctx, const struct varlena *spec);
+extern struct varlena *kml_spec_make(const char *text, size_t length);
+/* Equal bytes, whatever the headers. */
+extern bool kml_varlena_equal(const struct varlena *a, const struct varlena *b);
+
+/* ---- models.c: models as bytea, decoded once ---- */
+
+extern bytea *kml_model_to_bytea(KmContext *ctx, const KmModel *model);
+
+/* A decoded model with the reader of its feature argument. */
+typedef struct KmlModel
+{
+    KmContext *ctx;             /* owns scorer and work */
+    KmScorer *scorer;
+    double *values;             /* n_out raw values of one row, or features of transform */
+} KmlModel;
+
+typedef struct KmlModelCache KmlModelCache;
+/* The cache of this call site, made in fn_extra. */
+extern KmlModelCache *kml_model_cache(FunctionCallInfo fcinfo);
+/* The model of argument 0, decoded now only if the cache does not hold its bytes. */
+extern KmlModel *kml_model_argument(FunctionCallInfo fcinfo, KmlModelCache *cache);
+/* The reader of argument `i` of this call site. */
+extern KmlVectorReader *kml_row_argument(FunctionCallInfo fcinfo, KmlModelCache *cache, int i);
+/* Read argument `i` as a row for the model; checks the number of features and NULL elements. */
+extern const double *kml_model_row(KmlModel *model, KmlVectorReader *reader, Datum datum);
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * gram.c: the aggregate gram, and the spectrum of a Gram matrix.
+ */
+#include "glue.h"
+
+#include <math.h>
+
+#include "utils/array.h"
+
+#include "gram.h"
+#include "row_store.h"
+
+/* An array holds at most this many rows squared. */
+#define MAX_GRAM_ROWS 11585
+
+typedef struct GramState
+{
+    struct varlena *spec;       /* the kernel's text */
+    KmlRowStore rows;           /* width d */
+} GramState;
+
+static GramState *
+gram_start(FunctionCallInfo fcinfo, MemoryContext memory, struct varlena *spec, size_t d)
+{
+    MemoryContext old = MemoryContextSwitchTo(memory);
+    GramState *state = palloc0(sizeof *state);
+
+    (void) fcinfo;
+    state->spec = kml_spec_make(VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec));
+    kml_rows_init(&state->rows, d, memory);
+    MemoryContextSwitchTo(old);
+    return state;
+}
+
+static KmlVectorReader *
+gram_reader(FunctionCallInfo fcinfo)
+{
+    KmlVectorReader *reader = fcinfo->flinfo->fn_extra;
+
+    if (reader == NULL)
+    {
+        MemoryContext memory = fcinfo->flinfo->fn_mcxt;
+
+        reader = MemoryContextAllocZero(memory, sizeof *reader);
+        kml_vector_reader_init(reader, get_fn_expr_argtype(fcinfo->flinfo, 2), "x", memory);
+        fcinfo->flinfo->fn_extra = reader;
+    }
+    return reader;
+}
+
+static void
+gram_check_row(const GramState *state, const KmlVectorReader *reader)
+{
+    size_t row = state->rows.n + 1;
+
+    if (reader->n != state->rows.width)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("row %zu has %zu elements, the rows before it have %zu", row, reader->n,
+                        state->rows.width)));
+    for (size_t i = 0; i < reader->n; i++)
+        if (!isfinite(reader->value[i]))
+            ereport(ERROR,
+                    (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                     errmsg("element %zu of row %zu is %s", i + 1, row,
+                            km_is_missing(reader->value[i]) ? "NULL" :
+                            isnan(reader->value[i]) ? "NaN" : "infinite")));
+    if (row > MAX_GRAM_ROWS)
+        ereport(ERROR,
+                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                 errmsg("a Gram matrix of more than %d rows does not fit into one value", MAX_GRAM_ROWS),
+                 errhint("Fit a model instead: it does not keep the matrix.")));
+}
+
+PG_FUNCTION_INFO_V1(kml_gram_transition);
+PG_FUNCTION_INFO_V1(kml_gram_final);
+
+/* (state, kernel, x): keep the row; a NULL row is skipped. */
+Datum
+kml_gram_transition(PG_FUNCTION_ARGS)
+{
+    MemoryContext memory;
+    GramState *state = PG_ARGISNULL(0) ? NULL : (GramState *) PG_GETARG_POINTER(0);
+    KmlVectorReader *reader;
+    struct varlena *spec;
+
+    if (!AggCheckCallContext(fcinfo, &memory))
+        elog(ERROR, "gram transition called outside an aggregate");
+    if (PG_ARGISNULL(1))
+        ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("kernel of gram must not be NULL")));
+    if (PG_ARGISNULL(2))
+        PG_RETURN_POINTER(state);
+    spec = PG_GETARG_VARLENA_PP(1);
+    reader = gram_reader(fcinfo);
+    kml_vector_read(reader, PG_GETARG_DATUM(2), "x");
+    if (state == NULL)
+        state = gram_start(fcinfo, memory, spec, reader->n);
+    else if (!kml_varlena_equal(state->spec, spec))
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("the kernel of gram must be the same for all rows of a group")));
+    gram_check_row(state, reader);
+    memcpy(kml_rows_append(&state->rows), reader->value, reader->n * sizeof(double));
+    PG_FREE_IF_COPY(spec, 1);
+    PG_RETURN_POINTER(state);
+}
+
+/* The n x n matrix, rows in input order; data-dependent parameters are learnt from the rows. */
+Datum
+kml_gram_final(PG_FUNCTION_ARGS)
+{
+    GramState *state = PG_ARGISNULL(0) ? NULL : (GramState *) PG_GETARG_POINTER(0);
+    size_t n, d;
+    KmContext *ctx;
+    KmKernel *kernel;
+    KmPoints *points;
+    double *x, *out;
+    Datum result;
+
+    if (state == NULL)
+        PG_RETURN_NULL();
+    n = state->rows.n;
+    d = state->rows.width;
+    ctx = kml_context_create(CurrentMemoryContext);
+    kernel = kml_kernel_parse(ctx, state->spec);
+    kml_check(ctx, km_alloc(ctx, n * d, &x));
+    for (size_t i = 0; i < n; i++)
+        memcpy(x + i * d, kml_rows_get(&state->rows, i), d * sizeof(double));
+    kml_check(ctx, km_kernel_resolve(ctx, kernel, n, d, x, NULL));
+    result = kml_matrix_make(n, n, &out);
+    kml_check(ctx, km_points_create(ctx, kernel, n, d, x, NULL, &points));
+    kml_check(ctx, km_gram_fill(ctx, kernel, points, true, n, out));
+    kml_context_delete(ctx);
+    PG_RETURN_DATUM(result);
+}
+
+/* ---- spectra ---- */
+
+/* Argument 0 as a symmetric matrix of finite numbers in ctx. */
+static double *
+symmetric_argument(FunctionCallInfo fcinfo, KmContext *ctx, size_t *n)
+{
+    size_t rows, columns;
+    double *g = kml_matrix_read(PG_GETARG_DATUM(0), false, "g", &rows, &columns);
+    double scale = 0;
+
+    if (rows != columns)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("g must be square, got %zu x %zu", rows, columns)));
+    kml_check(ctx, km_matrix_check_finite(ctx, rows, rows, rows, g, "g"));
+    for (size_t i = 0; i < rows * rows; i++)
+        scale = Max(scale, fabs(g[i]));
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < i; j++)
+            if (fabs(g[i * rows + j] - g[j * rows + i]) > 1e-10 * scale)
+                ereport(ERROR,
+                        (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                         errmsg("g must be symmetric, but element (%zu,%zu) is %g and (%zu,%zu) is %g",
+                                i + 1, j + 1, g[i * rows + j], j + 1, i + 1, g[j * rows + i])));
+    *n = rows;
+    return g;
+}
+
+PG_FUNCTION_INFO_V1(kml_gram_eigenvalues);
+PG_FUNCTION_INFO_V1(kml_is_psd);
+
+Datum
+kml_gram_eigenvalues(PG_FUNCTION_ARGS)
+{
+    KmContext *ctx = kml_context_create(CurrentMemoryContext);
+    size_t n;
+    double *g = symmetric_argument(fcinfo, ctx, &n);
+    double *ascending;
+    Datum result;
+
+    kml_check(ctx, km_alloc(ctx, n, &ascending));
+    if (n > 0)
+        kml_check(ctx, km_symmetric_eigenvalues(ctx, n, g, ascending));
+    result = kml_vector_make(n, ascending);
+    pfree(g);
+    kml_context_delete(ctx);
+    PG_RETURN_DATUM(result);
+}
+
+Datum
+kml_is_psd(PG_FUNCTION_ARGS)
+{
+    KmContext *ctx = kml_context_create(CurrentMemoryContext);
+    double tolerance = PG_GETARG_FLOAT8(1);
+    size_t n;
+    double *g;
+    bool psd = true;
+
+    if (!(tolerance >= 0) || isinf(tolerance))
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("tolerance must be finite and not negative, got %g", tolerance)));
+    g = symmetric_argument(fcinfo, ctx, &n);
+    if (n > 0)
+        kml_check(ctx, km_symmetric_is_psd(ctx, n, g, tolerance, &psd));
+    pfree(g);
+    kml_context_delete(ctx);
+    PG_RETURN_BOOL(psd);
+}

@@ -1,0 +1,177 @@
+/*
+ * kernels.c: kernel_value and kernel_matrix.
+ */
+#include "glue.h"
+
+#include <math.h>
+
+#include "utils/builtins.h"
+
+#include "gram.h"
+
+/* ---- a kernel as an argument ---- */
+
+/* What a call site of kernel_value keeps between rows. */
+typedef struct ValueCall
+{
+    KmContext *ctx;             /* of the kernel */
+    struct varlena *spec;       /* the kernel's text */
+    KmKernel *kernel;
+    KmlVectorReader x, z;
+} ValueCall;
+
+/* Parse a kernel whose every value is a number. */
+static KmKernel *
+parse_fixed(KmContext *ctx, const struct varlena *spec)
+{
+    KmKernel *kernel = kml_kernel_parse(ctx, spec);
+
+    if (km_kernel_needs_data(kernel))
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("kernel %s has a parameter that is learnt from data",
+                        text_to_cstring((const text *) spec)),
+                 errhint("Give a number, such as gamma=0.5: there is no data here to learn it from.")));
+    if (km_kernel_has_grid(kernel))
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("kernel %s has a grid of values", text_to_cstring((const text *) spec)),
+                 errhint("Give one number: grids are for tuning.")));
+    return kernel;
+}
+
+static ValueCall *
+value_call(FunctionCallInfo fcinfo)
+{
+    ValueCall *call = fcinfo->flinfo->fn_extra;
+    struct varlena *spec = PG_GETARG_VARLENA_PP(0);
+
+    if (call == NULL)
+    {
+        MemoryContext memory = fcinfo->flinfo->fn_mcxt;
+
+        call = MemoryContextAllocZero(memory, sizeof *call);
+        kml_vector_reader_init(&call->x, get_fn_expr_argtype(fcinfo->flinfo, 1), "x", memory);
+        kml_vector_reader_init(&call->z, get_fn_expr_argtype(fcinfo->flinfo, 2), "z", memory);
+        fcinfo->flinfo->fn_extra = call;
+    }
+    if (call->spec == NULL || !kml_varlena_equal(call->spec, spec))
+    {
+        KmContext *ctx = kml_context_create(fcinfo->flinfo->fn_mcxt);
+        MemoryContext old;
+
+        call->spec = NULL;
+        if (call->ctx)
+            kml_context_delete(call->ctx);
+        call->ctx = ctx;
+        call->kernel = parse_fixed(ctx, spec);
+        old = MemoryContextSwitchTo(ctx->owner);
+        call->spec = kml_spec_make(VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec));
+        MemoryContextSwitchTo(old);
+    }
+    PG_FREE_IF_COPY(spec, 0);
+    return call;
+}
+
+/* Every element must be a finite number. */
+static void
+check_finite(const char *what, size_t n, const double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            ereport(ERROR,
+                    (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                     errmsg("element %zu of %s is %s", i + 1, what,
+                            km_is_missing(x[i]) ? "NULL" : isnan(x[i]) ? "NaN" : "infinite")));
+}
+
+PG_FUNCTION_INFO_V1(kml_kernel_value);
+
+Datum
+kml_kernel_value(PG_FUNCTION_ARGS)
+{
+    ValueCall *call = value_call(fcinfo);
+    KmContext *ctx;
+    double value;
+
+    kml_vector_read(&call->x, PG_GETARG_DATUM(1), "x");
+    kml_vector_read(&call->z, PG_GETARG_DATUM(2), "z");
+    if (call->x.n != call->z.n)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("x has %zu elements and z has %zu", call->x.n, call->z.n)));
+    check_finite("x", call->x.n, call->x.value);
+    check_finite("z", call->z.n, call->z.value);
+    ctx = kml_context_create(CurrentMemoryContext);
+    kml_check(ctx, km_kernel_value(ctx, call->kernel, call->x.n, call->x.value, call->z.value, &value));
+    kml_context_delete(ctx);
+    PG_RETURN_FLOAT8(value);
+}
+
+/* ---- kernel_matrix ---- */
+
+static KmPoints *
+points_of(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const double *x, const KmPoints *like)
+{
+    KmPoints *points;
+
+    kml_check(ctx, km_points_create(ctx, kernel, n, d, x, like, &points));
+    return points;
+}
+
+static double *
+read_rows(Datum datum, const char *what, size_t *rows, size_t *columns)
+{
+    double *x = kml_matrix_read(datum, false, what, rows, columns);
+
+    check_finite(what, *rows * *columns, x);
+    return x;
+}
+
+PG_FUNCTION_INFO_V1(kml_kernel_matrix);
+PG_FUNCTION_INFO_V1(kml_kernel_matrix_cross);
+
+/* kernel_matrix(kernel, x): the Gram matrix of the rows of x. */
+Datum
+kml_kernel_matrix(PG_FUNCTION_ARGS)
+{
+    KmContext *ctx = kml_context_create(CurrentMemoryContext);
+    KmKernel *kernel = parse_fixed(ctx, PG_GETARG_VARLENA_PP(0));
+    size_t n, d;
+    double *x = read_rows(PG_GETARG_DATUM(1), "x", &n, &d);
+    double *out;
+    Datum result = kml_matrix_make(n, n, &out);
+
+    if (n > 0)
+        kml_check(ctx, km_gram_fill(ctx, kernel, points_of(ctx, kernel, n, d, x, NULL), true, n, out));
+    kml_context_delete(ctx);
+    PG_RETURN_DATUM(result);
+}
+
+/* kernel_matrix(kernel, x, z): values of all pairs of a row of x and a row of z. */
+Datum
+kml_kernel_matrix_cross(PG_FUNCTION_ARGS)
+{
+    KmContext *ctx = kml_context_create(CurrentMemoryContext);
+    KmKernel *kernel = parse_fixed(ctx, PG_GETARG_VARLENA_PP(0));
+    size_t n, m, d, dz;
+    double *x = read_rows(PG_GETARG_DATUM(1), "x", &n, &d);
+    double *z = read_rows(PG_GETARG_DATUM(2), "z", &m, &dz);
+    double *out;
+    Datum result;
+
+    if (n > 0 && m > 0 && d != dz)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("rows of x have %zu elements and rows of z have %zu", d, dz)));
+    result = kml_matrix_make(n, n == 0 ? 0 : m, &out);
+    if (n > 0 && m > 0)
+    {
+        KmPoints *stored = points_of(ctx, kernel, m, d, z, NULL);
+        KmPoints *rows = points_of(ctx, kernel, n, d, x, stored);
+
+        kml_check(ctx, km_kernel_tile(ctx, kernel, rows, 0, n, stored, 0, m, m, out));
+    }
+    kml_context_delete(ctx);
+    PG_RETURN_DATUM(result);
+}
