@@ -134,8 +134,7 @@ DATA_built := $(BUILD)/kernelml--$(EXTVERSION).sql
 EXTRA_CLEAN := $(BUILD)
 
 PG_CPPFLAGS := -Isrc/core -Isrc/pg -DKERNELML_VERSION='"$(EXTVERSION)"'
-PG_CFLAGS := -std=gnu11 -ffp-contract=off $(WARNINGS) -Wno-unused-parameter -Wno-declaration-after-statement \
-	$(if $(findstring clang,$(CC)),-Wno-unknown-warning-option -Wno-ignored-optimization-argument)
+PG_CFLAGS := -std=gnu11 -ffp-contract=off
 SHLIB_LINK := $(OPENBLAS_LIBS) -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--version-script=$(BUILD)/exports.map
 
 REGRESS := $(sort $(patsubst test/sql/%.sql,%,$(wildcard test/sql/*.sql)))
@@ -144,6 +143,10 @@ ISOLATION := $(patsubst test/specs/%.spec,%,$(wildcard test/specs/*.spec))
 ISOLATION_OPTS := --inputdir=test --outputdir=. --load-extension=kernelml
 
 include $(PGXS)
+
+# The server's own warnings are for its compiler, which may not be this one.
+override CFLAGS := $(filter-out -W%,$(CFLAGS)) $(WARNINGS) -Wno-unused-parameter \
+	$(if $(findstring clang,$(CC)),-Wno-ignored-optimization-argument)
 
 $(BUILD)/pg-flags: FORCE
 	@$(call stamp,$(CC) $(CPPFLAGS) $(CFLAGS))
