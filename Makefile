@@ -144,7 +144,8 @@ ISOLATION_OPTS := --inputdir=test --outputdir=. --load-extension=kernelml
 
 include $(PGXS)
 
-# The server's own warnings are for its compiler, which may not be this one.
+# The server's warnings and headers are for its compiler, which may not be this one.
+override CPPFLAGS := $(patsubst -I/%,-isystem /%,$(CPPFLAGS))
 override CFLAGS := $(filter-out -W%,$(CFLAGS)) $(WARNINGS) -Wno-unused-parameter \
 	$(if $(findstring clang,$(CC)),-Wno-ignored-optimization-argument)
 
