@@ -25,7 +25,7 @@ km_arena_bytes(KmContext *ctx, KmArena *arena, size_t count, size_t size, void *
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT)
         return km_fail(ctx, KM_MEMORY, "%zu elements of %zu bytes are more than memory can hold", count, size);
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (bytes > arena->left)
+    if (bytes > arena->left || arena->next == NULL)
         KM_TRY(add_chunk(ctx, arena, bytes));
     *out = arena->next;
     arena->next += bytes;
