@@ -14,5 +14,6 @@ extern void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a,
 extern void dsytrd_(const char *uplo, const int *n, double *a, const int *lda, double *d, double *e,
                     double *tau, double *work, const int *lwork, int *info);
 extern void dsterf_(const int *n, double *d, double *e, int *info);
+extern void dlarfg_(const int *n, double *alpha, double *x, const int *incx, double *tau);
 
 #endif

@@ -7,19 +7,24 @@
 #include "kernel.h"
 
 /* K of n points, n x n with row stride ld, built by tiles of the lower triangle;
- * mirrored into the upper one if `full`.  Polls per tile. */
+ * mirrored into the upper one if `full`.  Polls per tile.  KM_RANGE names a pair of rows
+ * whose kernel value is not finite (OpenBLAS factorises NaN without complaint). */
 extern KmStatus km_gram_fill(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, bool full, size_t ld,
                              double *out);
-/* Fails with KM_RANGE, naming the position, if a value is not finite (OpenBLAS
- * factorises NaN without complaint). rows x columns with stride ld. */
+/* Fails with KM_RANGE, naming the position, if a value is not finite. rows x columns with stride ld. */
 extern KmStatus km_matrix_check_finite(KmContext *ctx, size_t rows, size_t columns, size_t ld, const double *a,
                                        const char *what);
+/* The same for the lower triangle of an n x n matrix. */
+extern KmStatus km_triangle_check_finite(KmContext *ctx, size_t n, size_t ld, const double *a, const char *what);
+/* Copy the strict lower triangle of an n x n matrix into the upper one, or back. */
+extern KmStatus km_triangle_to_upper(KmContext *ctx, size_t n, size_t ld, double *a);
+extern KmStatus km_triangle_to_lower(KmContext *ctx, size_t n, size_t ld, double *a);
 /* Eigenvalues of a symmetric n x n matrix, ascending; reads the lower triangle, destroys g.
- * n <= 1500: one LAPACK call; larger: a blocked tridiagonal reduction that polls. */
+ * A blocked tridiagonal reduction that polls, then LAPACK's dsterf (0.8 s at n = 10,000). */
 extern KmStatus km_symmetric_eigenvalues(KmContext *ctx, size_t n, double *g, double *out);
-/* Positive semidefinite to `tolerance` times the largest |eigenvalue|: by a Cholesky
- * factorisation of G + tolerance * |G| I, with |G| estimated by Lanczos/power iteration from below and
- * norms from above; undecided cases by eigenvalues.  Destroys g. */
+/* Positive semidefinite: smallest eigenvalue >= -tolerance * |G|, |G| the largest |eigenvalue|: by Cholesky
+ * factorisations of G shifted by a lower and an upper bound of tolerance * |G|; undecided cases by
+ * eigenvalues.  Reads the lower triangle, destroys g. */
 extern KmStatus km_symmetric_is_psd(KmContext *ctx, size_t n, double *g, double tolerance, bool *out);
 
 #endif
