@@ -5,7 +5,8 @@
  * For each pair (query row i, stored row j) the sum runs over k = 0..d-1 as one
  * chain of fused multiply-adds, s = fma(x_ik, z_jk, s) or, with t = x_ik - z_jk,
  * s = fma(t, t, s) or s = s + |t|.  Lanes run over j, blocks over i, so one row,
- * a batch and every instruction set give the same bits.
+ * a batch and every instruction set give the same bits; a NaN is the same positive
+ * quiet one.  Nothing here allocates but km_panel_create.
  */
 #ifndef KM_PANEL_H
 #define KM_PANEL_H
@@ -26,20 +27,24 @@ typedef enum KmPairwise
 {
     KM_PAIR_DOT,                /* <x, z> */
     KM_PAIR_SQDIST,             /* |x - z|^2 */
-    KM_PAIR_L1                  /* sum |x_k - z_k| */
+    KM_PAIR_L1,                 /* sum |x_k - z_k| */
+    KM_PAIR_COUNT
 } KmPairwise;
 
 /* z: n x d row-major. */
 extern KmStatus km_panel_create(KmContext *ctx, size_t n, size_t d, const double *z, KmPanel *out);
 
-/* out[i * ld + j] = pairwise(x_i, z_j) for i < m and j0 <= j < j0 + nj, column j - j0 of out;
- * j0 must be a multiple of KM_PANEL_WIDTH; x: m x d row-major; ld >= nj rounded up to 8
- * (the padding columns are written too). */
+/* out[i * ld + j - j0] = pairwise(x_i, z_j) for i < m and j0 <= j < j0 + nj <= n; j0 must be
+ * a multiple of KM_PANEL_WIDTH; x: m x d row-major; ld >= nj rounded up to 8 (the padding
+ * columns are written too). */
 extern void km_panel_pairwise(const KmPanel *panel, KmPairwise what, size_t m, const double *x,
                               size_t j0, size_t nj, size_t ld, double *out);
 
 /* sum_j a[j] * b[j] in a fixed order: 8 chains of fma by j mod 8, then the chains
  * added as ((0+4)+(2+6))+((1+5)+(3+7)). */
 extern double km_dot_fixed(size_t n, const double *a, const double *b);
+/* The same for m rows at once, faster: out[i] = km_dot_fixed(n, K + i * ld, coef). */
+extern void km_dot_fixed_rows(size_t m, size_t n, size_t ld, const double *K, const double *coef,
+                              double *out);
 
 #endif

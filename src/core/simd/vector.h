@@ -26,6 +26,13 @@
 #define KM_LANES_F32 (KM_VECTOR_BYTES / 4)  /* floats in a vector */
 
 #define KM_INLINE static inline __attribute__((always_inline))
+/* Before a loop of a few rounds, known at compile time, over an array that is to
+ * live in registers. */
+#if defined(__clang__)
+#define KM_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define KM_UNROLL _Pragma("GCC unroll 16")
+#endif
 
 typedef double vd __attribute__((vector_size(KM_VECTOR_BYTES)));
 typedef uint64_t vu __attribute__((vector_size(KM_VECTOR_BYTES)));

@@ -24,7 +24,7 @@ polynomial(const double *c, int count, vd x)
 {
     vd sum = vd_set(c[count - 1]);
 
-#pragma GCC unroll 16
+KM_UNROLL
     for (int i = count - 2; i >= 0; i--)
         sum = vd_fma(sum, x, vd_set(c[i]));
     return sum;
@@ -232,7 +232,7 @@ exp_f32_lanes(vf rate, vf x)
     vf q = vf_set(c[4]);
 
     r = vf_fma(k, vf_set(-0x1.7f7d1cp-20f), r) + y_low;
-#pragma GCC unroll 4
+KM_UNROLL
     for (int i = 3; i >= 0; i--)
         q = vf_fma(q, r, vf_set(c[i]));
     vf p = 1.0f + vf_fma(r * r, q, r);

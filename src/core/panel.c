@@ -1,0 +1,68 @@
+/*
+ * panel.c: stored rows transposed into panels; scoring by the widest vectors of
+ * this CPU.
+ */
+#include "panel.h"
+#include "simd.h"
+#include "simd/panel_ops.h"
+
+/* One panel: element (j, k) at data[k * 8 + j], missing rows zero. */
+static void
+fill_panel(size_t rows, size_t d, const double *z, double *data)
+{
+    for (size_t k = 0; k < d; k++)
+        for (size_t j = 0; j < KM_PANEL_WIDTH; j++)
+            data[k * KM_PANEL_WIDTH + j] = j < rows ? z[j * d + k] : 0;
+}
+
+KmStatus
+km_panel_create(KmContext *ctx, size_t n, size_t d, const double *z, KmPanel *out)
+{
+    size_t panels = n / KM_PANEL_WIDTH + (n % KM_PANEL_WIDTH != 0), panel_size;
+
+    if (__builtin_mul_overflow(d, KM_PANEL_WIDTH * sizeof(double), &panel_size))
+        return km_fail(ctx, KM_LIMIT, "rows of %zu columns are too long", d);
+
+    void *data;
+
+    KM_TRY(km_alloc_bytes(ctx, panels, panel_size, &data));
+    *out = (KmPanel) {.n = n, .d = d, .data = data};
+    for (size_t p = 0; p < panels; p++)
+    {
+        size_t first = p * KM_PANEL_WIDTH;
+        size_t rows = n - first < KM_PANEL_WIDTH ? n - first : KM_PANEL_WIDTH;
+
+        KM_TRY(km_poll(ctx));
+        fill_panel(rows, d, z + first * d, out->data + first * d);
+    }
+    return KM_OK;
+}
+
+void
+km_panel_pairwise(const KmPanel *panel, KmPairwise what, size_t m, const double *x,
+                  size_t j0, size_t nj, size_t ld, double *out)
+{
+    const KmPanelBlock block = {
+        .m = m,
+        .panels = (nj + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH,
+        .d = panel->d,
+        .ld = ld,
+        .x = x,
+        .z = panel->data + j0 * panel->d,
+        .out = out,
+    };
+
+    KM_PICK(km_panel_ops)->pairwise[what](&block);
+}
+
+double
+km_dot_fixed(size_t n, const double *a, const double *b)
+{
+    return KM_PICK(km_panel_ops)->dot_fixed(n, a, b);
+}
+
+void
+km_dot_fixed_rows(size_t m, size_t n, size_t ld, const double *K, const double *coef, double *out)
+{
+    KM_PICK(km_panel_ops)->dot_fixed_rows(m, n, ld, K, coef, out);
+}

@@ -1,0 +1,262 @@
+/*
+ * test_panel.c: the scoring kernel against plain loops in the order that the
+ * header promises, bit for bit, for every instruction set, shape and tail.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "numbers.h"
+#include "panel.h"
+#include "simd.h"
+#include "simd/panel_ops.h"
+
+#define CANARY 12345.0
+#define MAX_TABLES 3
+
+/* The tables that this CPU can run. */
+static size_t
+tables(const KmPanelOps *out[MAX_TABLES])
+{
+    size_t count = 0;
+
+    out[count++] = &km_panel_ops_base;
+#if defined(__x86_64__)
+    if (KM_HAS_AVX2())
+        out[count++] = &km_panel_ops_avx2;
+    if (KM_HAS_AVX512())
+        out[count++] = &km_panel_ops_avx512;
+#endif
+    return count;
+}
+
+static double
+one_nan(double x)
+{
+    return x == x ? x : (double) NAN;
+}
+
+static double
+plain_pair(KmPairwise what, size_t d, const double *x, const double *z)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < d; k++)
+    {
+        double t = x[k] - z[k];
+
+        if (what == KM_PAIR_DOT)
+            sum = fma(x[k], z[k], sum);
+        else if (what == KM_PAIR_SQDIST)
+            sum = fma(t, t, sum);
+        else
+            sum = sum + fabs(t);
+    }
+    return one_nan(sum);
+}
+
+static double
+plain_dot(size_t n, const double *a, const double *b)
+{
+    double c[8] = {0};
+
+    for (size_t j = 0; j < n; j++)
+        c[j % 8] = fma(a[j], b[j], c[j % 8]);
+    return one_nan(((c[0] + c[4]) + (c[2] + c[6])) + ((c[1] + c[5]) + (c[3] + c[7])));
+}
+
+static double *
+random_numbers(uint64_t *state, size_t n, bool wild)
+{
+    double *a = malloc((n + 1) * sizeof *a);
+
+    for (size_t i = 0; i < n; i++)
+        a[i] = wild && next_bits(state) % 16 == 0 ? next_any(state) : next_uniform(state, -3, 3);
+    return a;
+}
+
+static void
+assert_bits(double got, double expected)
+{
+    assert_memory_equal(&got, &expected, sizeof got);
+}
+
+/* All pairs of m queries with columns j0..n-1, and that nothing else is written. */
+static void
+check_pairs(const KmPanelOps *ops, const KmPanel *panel, KmPairwise what, size_t m, const double *x,
+            const double *z, size_t j0)
+{
+    size_t nj = panel->n - j0, panels = (nj + 7) / 8, ld = panels * 8 + 3, d = panel->d;
+    double *out = malloc(((m + 1) * ld) * sizeof *out);
+
+    for (size_t i = 0; i < (m + 1) * ld; i++)
+        out[i] = CANARY;
+    ops->pairwise[what](&(KmPanelBlock) {m, panels, d, ld, x, panel->data + j0 * d, out});
+    for (size_t i = 0; i < m; i++)
+    {
+        for (size_t j = 0; j < nj; j++)
+            assert_bits(out[i * ld + j], plain_pair(what, d, x + i * d, z + (j0 + j) * d));
+        for (size_t j = panels * 8; j < ld; j++)
+            assert_bits(out[i * ld + j], CANARY);
+    }
+    for (size_t j = 0; j < ld; j++)
+        assert_bits(out[m * ld + j], CANARY);
+    free(out);
+}
+
+static void
+check_shape(KmContext *ctx, uint64_t *state, size_t m, size_t n, size_t d, bool wild)
+{
+    const KmPanelOps *ops[MAX_TABLES];
+    size_t count = tables(ops), j0 = n > 8 ? next_bits(state) % (n / 8) * 8 : 0;
+    double *x = random_numbers(state, m * d, wild), *z = random_numbers(state, n * d, wild);
+    KmPanel panel;
+
+    assert_int_equal(km_panel_create(ctx, n, d, z, &panel), KM_OK);
+    for (size_t t = 0; t < count; t++)
+        for (int what = 0; what < KM_PAIR_COUNT; what++)
+        {
+            check_pairs(ops[t], &panel, (KmPairwise) what, m, x, z, 0);
+            check_pairs(ops[t], &panel, (KmPairwise) what, m, x, z, j0);
+        }
+    free(x);
+    free(z);
+    km_context_reset(ctx);
+}
+
+static void
+test_pairs_have_the_bits_of_plain_loops(void **unused)
+{
+    KmContext *ctx = km_context_create(SIZE_MAX);
+    uint64_t state = 1;
+
+    (void) unused;
+    for (size_t m = 0; m <= 9; m++)
+        for (size_t n = 1; n <= 35; n += 1 + m % 3)
+            for (size_t d = 1; d <= 9; d++)
+                check_shape(ctx, &state, m, n, d, d % 2 == 0);
+    check_shape(ctx, &state, 13, 200, 33, false);
+    check_shape(ctx, &state, 5, 140, 784, true);        /* several groups of panels */
+    check_shape(ctx, &state, 1, 300, 17, true);
+    check_shape(ctx, &state, 6, 77, 5000, false);       /* a panel larger than a group */
+    km_context_destroy(ctx);
+}
+
+/* Rows of a batch, one by one and all together, through the public functions. */
+static void
+test_one_row_has_the_bits_of_a_batch(void **unused)
+{
+    enum { M = 11, N = 53, D = 13, LD = 56 };
+    KmContext *ctx = km_context_create(SIZE_MAX);
+    uint64_t state = 2;
+    double *x = random_numbers(&state, M * D, false), *z = random_numbers(&state, N * D, false);
+    double batch[M * LD], row[LD];
+    KmPanel panel;
+
+    (void) unused;
+    assert_int_equal(km_panel_create(ctx, N, D, z, &panel), KM_OK);
+    for (int what = 0; what < KM_PAIR_COUNT; what++)
+    {
+        km_panel_pairwise(&panel, (KmPairwise) what, M, x, 0, N, LD, batch);
+        for (size_t i = 0; i < M; i++)
+        {
+            km_panel_pairwise(&panel, (KmPairwise) what, 1, x + i * D, 0, N, LD, row);
+            assert_memory_equal(row, batch + i * LD, N * sizeof *row);
+            km_panel_pairwise(&panel, (KmPairwise) what, 1, x + i * D, 16, 20, 24, row);
+            assert_memory_equal(row, batch + i * LD + 16, 20 * sizeof *row);
+        }
+    }
+    free(x);
+    free(z);
+    km_context_destroy(ctx);
+}
+
+static void
+test_panels_are_padded_with_zeros(void **unused)
+{
+    KmContext *ctx = km_context_create(SIZE_MAX);
+    const double z[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
+    KmPanel panel;
+
+    (void) unused;
+    assert_int_equal(km_panel_create(ctx, 10, 2, z, &panel), KM_OK);
+    assert_true(panel.n == 10 && panel.d == 2);
+    for (size_t j = 0; j < 16; j++)
+        for (size_t k = 0; k < 2; k++)
+            assert_bits(panel.data[(j / 8 * 2 + k) * 8 + j % 8], j < 10 ? z[j * 2 + k] : 0);
+    assert_int_equal(km_panel_create(ctx, 0, 2, z, &panel), KM_OK);
+    assert_int_equal(km_panel_create(ctx, 1, SIZE_MAX / 8, z, &panel), KM_LIMIT);
+    km_context_destroy(ctx);
+
+    ctx = km_context_create(1000);
+    assert_int_equal(km_panel_create(ctx, 10, 20, z, &panel), KM_MEMORY);
+    km_context_destroy(ctx);
+}
+
+static void
+check_dots(const KmPanelOps *ops, uint64_t *state, size_t m, size_t n, bool wild)
+{
+    size_t ld = n + n % 3;
+    double *K = random_numbers(state, m * ld, wild), *coef = random_numbers(state, n, wild);
+    double *out = malloc((m + 1) * sizeof *out);
+
+    out[m] = CANARY;
+    ops->dot_fixed_rows(m, n, ld, K, coef, out);
+    for (size_t i = 0; i < m; i++)
+    {
+        assert_bits(out[i], plain_dot(n, K + i * ld, coef));
+        assert_bits(ops->dot_fixed(n, K + i * ld, coef), out[i]);
+    }
+    assert_bits(out[m], CANARY);
+    free(K);
+    free(coef);
+    free(out);
+}
+
+static void
+test_dots_have_the_bits_of_plain_loops(void **unused)
+{
+    const KmPanelOps *ops[MAX_TABLES];
+    uint64_t state = 4;
+
+    (void) unused;
+    for (size_t t = 0, count = tables(ops); t < count; t++)
+    {
+        for (size_t m = 0; m <= 19; m++)
+            for (size_t n = 0; n <= 40; n++)
+                check_dots(ops[t], &state, m, n, n % 4 == 3);
+        check_dots(ops[t], &state, 9, 100003, false);
+    }
+}
+
+/* Products that vanish to -0 stay -0 beside the padding of a tail. */
+static void
+test_padding_keeps_negative_zero(void **unused)
+{
+    const KmPanelOps *ops[MAX_TABLES];
+    double a[16], b[16];
+
+    (void) unused;
+    for (size_t j = 0; j < 16; j++)
+        a[j] = 1e-200, b[j] = -1e-200;
+    for (size_t t = 0, count = tables(ops); t < count; t++)
+        for (size_t n = 8; n <= 16; n++)
+            assert_bits(ops[t]->dot_fixed(n, a, b), -0.0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pairs_have_the_bits_of_plain_loops),
+        cmocka_unit_test(test_one_row_has_the_bits_of_a_batch),
+        cmocka_unit_test(test_panels_are_padded_with_zeros),
+        cmocka_unit_test(test_dots_have_the_bits_of_plain_loops),
+        cmocka_unit_test(test_padding_keeps_negative_zero),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
