@@ -60,7 +60,8 @@ struct KmKernelType
     KmDomain domain;
     KmGeometry geometry;
     unsigned flags;
-    /* Work out p, scale, factor and flags from args; words that wait for data count as 0.  NULL: nothing to do. */
+    /* Work out p, scale, factor and flags from args, where words that wait for data are NaN.  NULL: nothing
+     * to do. */
     KmStatus (*compile)(KmContext *ctx, KmLeaf *leaf);
     /* Geometry values to kernel values, in place; only vmath.h, sqrt, + - * /. */
     void (*map)(const KmLeaf *leaf, size_t n, double *v);

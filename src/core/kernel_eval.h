@@ -19,7 +19,7 @@ extern KmStatus km_kernel_check_ready(KmContext *ctx, const KmKernel *kernel);
 
 /* ---- rows of one leaf ---- */
 
-/* Columns of a leaf's own rows, for rows of d columns. */
+/* Columns of a leaf's own rows, for rows of d columns; 0 for KM_GEOMETRY_NONE. */
 extern size_t km_leaf_dimension(const KmLeaf *leaf, size_t d);
 /* out (n x km_leaf_dimension) from x (n x d): columns chosen, scaled, turned by the factor, and for
  * KM_GEOMETRY_COSINE scaled to length 1 (zero rows stay zero).  Fixed order, same bits everywhere.  Fails on rows

@@ -1,0 +1,373 @@
+/*
+ * kernel.c: the kernel table, and expressions compiled from syntax.
+ */
+#include "kernel_eval.h"
+#include "kernel_types.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const KmKernelType *const types[] = {
+    &km_kernel_linear, &km_kernel_poly, &km_kernel_rbf, &km_kernel_laplacian, &km_kernel_exponential,
+    &km_kernel_matern, &km_kernel_sigmoid, &km_kernel_cosine, &km_kernel_constant,
+};
+#define N_TYPES (sizeof types / sizeof types[0])
+
+size_t km_kernel_types(const KmKernelType *const **out)
+{
+    *out = types;
+    return N_TYPES;
+}
+
+/* Operations that are written as calls. */
+#define KERNEL_PARAM {.name = "kernel", .kinds = KM_KIND_KERNEL, .positional = true, .required = true}
+
+static const struct
+{
+    KmSignature signature;
+    KmKernelOp op;
+} functions[] = {
+    {{.name = "exp", .what = "kernel", .params = {KERNEL_PARAM}}, KM_OP_EXP},
+    {{.name = "normalize", .what = "kernel", .params = {KERNEL_PARAM}}, KM_OP_NORMALIZE},
+};
+#define N_FUNCTIONS (sizeof functions / sizeof functions[0])
+
+/* ---- leaves ---- */
+
+static int compare_columns(const void *a, const void *b)
+{
+    size_t x = *(const size_t *) a, y = *(const size_t *) b;
+
+    return (x > y) - (x < y);
+}
+
+static KmStatus check_distinct(KmContext *ctx, const KmLeaf *leaf)
+{
+    size_t *sorted;
+
+    KM_TRY(km_alloc(ctx, leaf->n_dims, &sorted));
+    memcpy(sorted, leaf->dims, leaf->n_dims * sizeof *sorted);
+    qsort(sorted, leaf->n_dims, sizeof *sorted, compare_columns);
+    for (size_t k = 1; k < leaf->n_dims; k++)
+    {
+        if (sorted[k] == sorted[k - 1])
+            return km_fail(ctx, KM_INVALID, "dims of %s names column %zu twice", leaf->type->signature.name,
+                           sorted[k] + 1);
+    }
+    km_free(ctx, sorted);
+    return KM_OK;
+}
+
+/* Columns are counted from 1 in the language, from 0 here. */
+static KmStatus compile_dims(KmContext *ctx, KmLeaf *leaf)
+{
+    const KmValue *value = km_arg(&leaf->args, "dims");
+
+    leaf->n_dims = value->given ? value->rows : 0;
+    if (leaf->n_dims == 0)
+        return KM_OK;
+    KM_TRY(km_alloc(ctx, leaf->n_dims, &leaf->dims));
+    for (size_t k = 0; k < leaf->n_dims; k++)
+    {
+        if (value->list[k] != floor(value->list[k]))
+            return km_fail(ctx, KM_INVALID, "dims of %s must be whole numbers, got %g", leaf->type->signature.name,
+                           value->list[k]);
+        leaf->dims[k] = (size_t) value->list[k] - 1;
+    }
+    return check_distinct(ctx, leaf);
+}
+
+static bool leaf_has_grid(const KmLeaf *leaf)
+{
+    for (size_t i = 0; i < KM_MAX_PARAMS; i++)
+    {
+        if (leaf->args.value[i].grid)
+            return true;
+    }
+    return false;
+}
+
+/* A parameter that another one of its group replaces is absent, so a word found here is in use. */
+int km_leaf_waits_for_data(const KmLeaf *leaf)
+{
+    for (int i = 0; i < KM_MAX_PARAMS; i++)
+    {
+        if (leaf->args.value[i].kind == KM_KIND_WORD && leaf->type->signature.params[i].words == km_data_words)
+            return i;
+    }
+    return -1;
+}
+
+/* The numbers of a leaf with grids are worked out when each grid has become one value. */
+KmStatus km_leaf_compile(KmContext *ctx, const KmKernelType *type, KmNode *node, KmLeaf *leaf)
+{
+    leaf->type = type;
+    leaf->flags = type->flags;
+    KM_TRY(km_signature_bind(ctx, &type->signature, node, &leaf->args));
+    KM_TRY(compile_dims(ctx, leaf));
+    if (type->compile == NULL || leaf_has_grid(leaf))
+        return KM_OK;
+    return type->compile(ctx, leaf);
+}
+
+/* ---- expressions ---- */
+
+/* Numbers given out while the tree is made. */
+typedef struct Compiler
+{
+    KmContext *ctx;
+    size_t n_leaves, n_normals;
+} Compiler;
+
+static KmStatus compile(Compiler *compiler, KmNode *node, KmKernel **out);
+
+static KmStatus compile_leaf(Compiler *compiler, const KmKernelType *type, KmNode *node, KmKernel *kernel)
+{
+    kernel->op = KM_OP_LEAF;
+    kernel->n_leaves = 1;
+    kernel->leaf.index = compiler->n_leaves++;
+    KM_TRY(km_leaf_compile(compiler->ctx, type, node, &kernel->leaf));
+    kernel->flags = kernel->leaf.flags;
+    return KM_OK;
+}
+
+/* A bare number stays one in the text and is the leaf constant(number). */
+static KmStatus compile_number(Compiler *compiler, KmNode *node, KmKernel *kernel)
+{
+    KmNode *call, *value;
+
+    KM_TRY(km_node_call(compiler->ctx, "constant", &call));
+    KM_TRY(km_node_number(compiler->ctx, node->number, &value));
+    call->position = value->position = node->position;
+    KM_TRY(km_node_set(compiler->ctx, call, "value", value));
+    return compile_leaf(compiler, &km_kernel_constant, call, kernel);
+}
+
+/* What holds for sums, products and powers of kernels: each flag that all children have.  normalize makes
+ * positive semidefinite kernels bounded. */
+static unsigned combined_flags(const KmKernel *kernel)
+{
+    unsigned flags = KM_STATIONARY | KM_BOUNDED | KM_PSD;
+
+    for (size_t i = 0; i < kernel->n; i++)
+        flags &= kernel->child[i]->flags;
+    if (kernel->op == KM_OP_NORMALIZE && (flags & KM_PSD))
+        flags |= KM_BOUNDED;
+    return flags;
+}
+
+static KmStatus compile_children(Compiler *compiler, KmKernelOp op, size_t n, KmNode **item, KmKernel *kernel)
+{
+    kernel->op = op;
+    kernel->n = n;
+    if (op == KM_OP_NORMALIZE)
+        kernel->normal = compiler->n_normals++;
+    kernel->n_normals = op == KM_OP_NORMALIZE;
+    KM_TRY(km_alloc(compiler->ctx, n, &kernel->child));
+    for (size_t i = 0; i < n; i++)
+    {
+        KM_TRY(compile(compiler, item[i], &kernel->child[i]));
+        kernel->n_leaves += kernel->child[i]->n_leaves;
+        kernel->n_normals += kernel->child[i]->n_normals;
+    }
+    kernel->flags = combined_flags(kernel);
+    return KM_OK;
+}
+
+static KmStatus compile_power(Compiler *compiler, KmNode *node, KmKernel *kernel)
+{
+    double exponent = node->item[1]->number;
+
+    if (node->item[1]->kind != KM_NODE_NUMBER || !(exponent >= 1 && exponent <= 1e6) || exponent != floor(exponent))
+        return km_node_fail(compiler->ctx, node, "the power of a kernel must be a whole number between 1 and 1000000");
+    kernel->exponent = exponent;
+    return compile_children(compiler, KM_OP_POWER, 1, node->item, kernel);
+}
+
+/* Names of learners, only for a better message. */
+static bool is_learner_name(const char *name)
+{
+    static const char *const names[] = {"svc", "nu_svc", "svr", "nu_svr", "one_class", "krr", "gp", "gpc", "ridge",
+        "ridge_classifier", "logistic", "linear_svc", "linear_svr", "impute", "scale", "minmax", "rff", "orf",
+        "nystroem", "poly_features", "kpca", "kmeans"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    {
+        if (strcmp(names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static KmStatus unknown_kernel(KmContext *ctx, const KmNode *node)
+{
+    const KmSignature *known[N_TYPES + N_FUNCTIONS];
+
+    if (is_learner_name(node->text))
+    {
+        km_node_fail(ctx, node, "\"%s\" is part of a learner, not a kernel", node->text);
+        return km_hint(ctx, KM_INVALID, "A kernel stands inside a learner, as in svc(rbf(gamma=0.5)).");
+    }
+    for (size_t i = 0; i < N_TYPES; i++)
+        known[i] = &types[i]->signature;
+    for (size_t i = 0; i < N_FUNCTIONS; i++)
+        known[N_TYPES + i] = &functions[i].signature;
+    return km_unknown_name(ctx, node, "kernel", N_TYPES + N_FUNCTIONS, known);
+}
+
+static KmStatus compile_name(Compiler *compiler, KmNode *node, KmKernel *kernel)
+{
+    KmArgs args;
+
+    for (size_t i = 0; i < N_TYPES; i++)
+    {
+        if (km_signature_named(&types[i]->signature, node->text))
+            return compile_leaf(compiler, types[i], node, kernel);
+    }
+    for (size_t i = 0; i < N_FUNCTIONS; i++)
+    {
+        if (!km_signature_named(&functions[i].signature, node->text))
+            continue;
+        KM_TRY(km_signature_bind(compiler->ctx, &functions[i].signature, node, &args));
+        return compile_children(compiler, functions[i].op, 1, node->item, kernel);
+    }
+    return unknown_kernel(compiler->ctx, node);
+}
+
+static KmStatus not_a_kernel(KmContext *ctx, const KmNode *node)
+{
+    km_node_fail(ctx, node, node->kind == KM_NODE_PIPE ? "a learner stands where a kernel is expected"
+                 : "a kernel is expected");
+    return km_hint(ctx, KM_INVALID, "Kernels are written as in rbf(gamma=0.5) + 2 * linear.");
+}
+
+static KmStatus compile(Compiler *compiler, KmNode *node, KmKernel **out)
+{
+    KM_TRY(km_poll(compiler->ctx));
+    KM_TRY(km_alloc_zero(compiler->ctx, 1, out));
+    (*out)->node = node;
+    switch (node->kind)
+    {
+        case KM_NODE_NUMBER:
+            return compile_number(compiler, node, *out);
+        case KM_NODE_NAME:
+        case KM_NODE_CALL:
+            return compile_name(compiler, node, *out);
+        case KM_NODE_SUM:
+            return compile_children(compiler, KM_OP_SUM, node->n, node->item, *out);
+        case KM_NODE_PRODUCT:
+            return compile_children(compiler, KM_OP_PRODUCT, node->n, node->item, *out);
+        case KM_NODE_POWER:
+            return compile_power(compiler, node, *out);
+        default:
+            return not_a_kernel(compiler->ctx, node);
+    }
+}
+
+KmStatus km_kernel_compile(KmContext *ctx, KmNode *node, KmKernel **out)
+{
+    Compiler compiler = {.ctx = ctx};
+
+    return compile(&compiler, node, out);
+}
+
+KmStatus km_kernel_parse(KmContext *ctx, const char *text, size_t length, KmKernel **out)
+{
+    KmNode *node;
+
+    KM_TRY(km_spec_parse(ctx, text, length, &node));
+    return km_kernel_compile(ctx, node, out);
+}
+
+/* ---- questions about a whole expression ---- */
+
+/* The first leaf for which the question is true, or NULL. */
+static const KmLeaf *find_leaf(const KmKernel *kernel, bool (*question)(const KmLeaf *leaf))
+{
+    if (kernel->op == KM_OP_LEAF)
+        return question(&kernel->leaf) ? &kernel->leaf : NULL;
+    for (size_t i = 0; i < kernel->n; i++)
+    {
+        const KmLeaf *found = find_leaf(kernel->child[i], question);
+
+        if (found != NULL)
+            return found;
+    }
+    return NULL;
+}
+
+static bool leaf_needs_data(const KmLeaf *leaf)
+{
+    return km_leaf_waits_for_data(leaf) >= 0;
+}
+
+bool km_kernel_needs_data(const KmKernel *kernel)
+{
+    return find_leaf(kernel, leaf_needs_data) != NULL;
+}
+
+bool km_kernel_has_grid(const KmKernel *kernel)
+{
+    return find_leaf(kernel, leaf_has_grid) != NULL;
+}
+
+KmStatus km_kernel_check_ready(KmContext *ctx, const KmKernel *kernel)
+{
+    const KmLeaf *waiting = find_leaf(kernel, leaf_needs_data);
+
+    if (waiting != NULL)
+    {
+        int i = km_leaf_waits_for_data(waiting);
+
+        km_fail(ctx, KM_UNSUPPORTED, "%s of %s is \"%s\", which needs data to learn from",
+                waiting->type->signature.params[i].name, waiting->type->signature.name,
+                waiting->args.value[i].word);
+        return km_hint(ctx, KM_UNSUPPORTED, "Give a number, as in %s(%s=0.5).", waiting->type->signature.name,
+                       waiting->type->signature.params[i].name);
+    }
+    if (km_kernel_has_grid(kernel))
+        return km_fail(ctx, KM_UNSUPPORTED, "a grid stands for many kernels; here one is needed");
+    return KM_OK;
+}
+
+void km_kernel_leaves(const KmKernel *kernel, const KmLeaf **out)
+{
+    if (kernel->op == KM_OP_LEAF)
+        out[kernel->leaf.index] = &kernel->leaf;
+    for (size_t i = 0; i < kernel->n; i++)
+        km_kernel_leaves(kernel->child[i], out);
+}
+
+/* ---- dimensions ---- */
+
+static KmStatus check_leaf_dimension(KmContext *ctx, const KmLeaf *leaf, size_t d)
+{
+    const char *name = leaf->type->signature.name;
+    size_t own = km_leaf_dimension(leaf, d);
+
+    for (size_t k = 0; k < leaf->n_dims; k++)
+    {
+        if (leaf->dims[k] >= d)
+            return km_fail(ctx, KM_DIMENSION, "dims of %s names column %zu, but rows have %zu", name,
+                           leaf->dims[k] + 1, d);
+    }
+    if (leaf->n_scale > 0 && leaf->n_scale != own)
+        return km_fail(ctx, KM_DIMENSION, "length_scale of %s has %zu values, but its rows have %zu columns", name,
+                       leaf->n_scale, own);
+    if (leaf->n_factor > 0 && leaf->n_factor != own)
+        return km_fail(ctx, KM_DIMENSION, "metric of %s is %zu x %zu, but its rows have %zu columns", name,
+                       leaf->n_factor, leaf->n_factor, own);
+    return KM_OK;
+}
+
+KmStatus km_kernel_check_dimension(KmContext *ctx, const KmKernel *kernel, size_t d)
+{
+    if (d == 0)
+        return km_fail(ctx, KM_DIMENSION, "rows must have at least one column");
+    if (kernel->op == KM_OP_LEAF)
+        return check_leaf_dimension(ctx, &kernel->leaf, d);
+    for (size_t i = 0; i < kernel->n; i++)
+        KM_TRY(km_kernel_check_dimension(ctx, kernel->child[i], d));
+    return KM_OK;
+}

@@ -1,0 +1,385 @@
+/*
+ * kernel_resolve.c: values learnt from data: gamma = auto, scale, median, and length_scale = 1 / sqrt(2 gamma).
+ *
+ *   auto    1 / d
+ *   scale   1 / (d v), v the population variance of all entries
+ *   median  1 / (2 m^2), m the median Euclidean distance; 1 / m_1 for kernels of the 1-norm
+ *
+ * d and the entries count after dims; weights count as repetitions.  1 where the variance or median is 0,
+ * or the result is no positive number of double precision.
+ */
+#include "kernel_types.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SAMPLE_ROWS 1000        /* distinct rows whose distances are looked at */
+#define ROWS_PER_POLL 4096
+
+/* Rows of one leaf: the columns it chose. */
+typedef struct Rows
+{
+    size_t n, d;
+    const double *x;            /* n x d */
+    const double *w;            /* NULL: ones */
+} Rows;
+
+static double weight_of(const Rows *rows, size_t i)
+{
+    return rows->w != NULL ? rows->w[i] : 1;
+}
+
+/* ---- scale ---- */
+
+/* Weighted sum over all entries of (x - centre)^power, power 1 or 2. */
+static KmStatus sum_entries(KmContext *ctx, const Rows *rows, double centre, int power, double *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < rows->n; i++)
+    {
+        double sum = 0;
+
+        if (i % ROWS_PER_POLL == 0)
+            KM_TRY(km_poll(ctx));
+        for (size_t k = 0; k < rows->d; k++)
+        {
+            double t = rows->x[i * rows->d + k] - centre;
+
+            sum += power == 2 ? t * t : t;
+        }
+        *out += weight_of(rows, i) * sum;
+    }
+    return KM_OK;
+}
+
+static KmStatus gamma_scale(KmContext *ctx, const Rows *rows, KmPairwise distance, double *out)
+{
+    double entries = 0, sum, squares;
+
+    (void) distance;
+    for (size_t i = 0; i < rows->n; i++)
+        entries += weight_of(rows, i) * (double) rows->d;
+    KM_TRY(sum_entries(ctx, rows, 0, 1, &sum));
+    KM_TRY(sum_entries(ctx, rows, sum / entries, 2, &squares));
+    *out = 1 / ((double) rows->d * (squares / entries));
+    return KM_OK;
+}
+
+/* ---- the sample of distinct rows ---- */
+
+typedef struct SampleRow
+{
+    uint64_t hash;
+    size_t row;
+    double weight;              /* of all rows with this content */
+} SampleRow;
+
+/* The distinct rows of smallest hash, in that order: the same for any order of the rows. */
+typedef struct Sample
+{
+    size_t n;
+    SampleRow row[SAMPLE_ROWS + 1];
+} Sample;
+
+/* -0 counts as 0.  Two contents of one 64-bit hash would only share their place in the sample. */
+static uint64_t hash_row(size_t d, const double *x)
+{
+    uint64_t hash = UINT64_C(0x6b65726e656c6d6c);
+
+    for (size_t k = 0; k < d; k++)
+    {
+        double value = x[k] + 0.0;
+        uint64_t bits;
+
+        memcpy(&bits, &value, sizeof bits);
+        hash = (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+        hash = (hash ^ (hash >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+/* First place whose hash is not below the given one. */
+static size_t sample_place(const Sample *sample, uint64_t hash)
+{
+    size_t low = 0, high = sample->n;
+
+    while (low < high)
+    {
+        size_t middle = (low + high) / 2;
+
+        if (sample->row[middle].hash < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A row that left the sample never comes back, because only smaller hashes push it out: weights are whole. */
+static void sample_add(Sample *sample, uint64_t hash, size_t row, double weight)
+{
+    size_t place = sample_place(sample, hash);
+
+    if (place == SAMPLE_ROWS)
+        return;
+    if (place < sample->n && sample->row[place].hash == hash)
+    {
+        sample->row[place].weight += weight;
+        return;
+    }
+    memmove(sample->row + place + 1, sample->row + place, (sample->n - place) * sizeof sample->row[0]);
+    sample->row[place] = (SampleRow) {hash, row, weight};
+    if (sample->n < SAMPLE_ROWS)
+        sample->n++;
+}
+
+static KmStatus sample_fill(KmContext *ctx, const Rows *rows, Sample *sample)
+{
+    for (size_t i = 0; i < rows->n; i++)
+    {
+        if (i % ROWS_PER_POLL == 0)
+            KM_TRY(km_poll(ctx));
+        sample_add(sample, hash_row(rows->d, rows->x + i * rows->d), i, weight_of(rows, i));
+    }
+    return KM_OK;
+}
+
+/* ---- the median distance ---- */
+
+/* Distances between the sampled rows, n x n with stride ld (lower triangle read), the squared ones where
+ * KM_PAIR_SQDIST: the order is that of the distances. */
+typedef struct Distances
+{
+    size_t n, ld;
+    double *value;
+    const SampleRow *row;
+} Distances;
+
+static KmStatus distances_create(KmContext *ctx, const Rows *rows, const Sample *sample, KmPairwise what,
+                                 Distances *out)
+{
+    size_t n = sample->n, ld = (n + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH * KM_PANEL_WIDTH;
+    KmPanel panel;
+    double *x;
+
+    *out = (Distances) {.n = n, .ld = ld, .row = sample->row};
+    KM_TRY(km_alloc(ctx, n * rows->d, &x));
+    for (size_t i = 0; i < n; i++)
+        memcpy(x + i * rows->d, rows->x + sample->row[i].row * rows->d, rows->d * sizeof *x);
+    KM_TRY(km_panel_create(ctx, n, rows->d, x, &panel));
+    KM_TRY(km_alloc(ctx, n * ld, &out->value));
+    for (size_t i = 0; i < n; i++)
+    {
+        KM_TRY(km_poll(ctx));
+        km_panel_pairwise(&panel, what, 1, x + i * rows->d, 0, n, ld, out->value + i * ld);
+    }
+    km_free(ctx, panel.data);
+    km_free(ctx, x);
+    return KM_OK;
+}
+
+/* Pairs (counted by weight) within one content: w (w - 1) / 2, all at distance 0. */
+static double equal_pairs(const Distances *distances)
+{
+    double pairs = 0;
+
+    for (size_t i = 0; i < distances->n; i++)
+        pairs += fmax(0, distances->row[i].weight * (distances->row[i].weight - 1) / 2);
+    return pairs;
+}
+
+/* Pairs of different contents at a distance <= limit, and the smallest distance beyond it. */
+static double pairs_within(const Distances *distances, double limit, double *next)
+{
+    double pairs = 0;
+
+    *next = INFINITY;
+    for (size_t i = 0; i < distances->n; i++)
+    {
+        const double *value = distances->value + i * distances->ld;
+
+        for (size_t j = 0; j < i; j++)
+        {
+            if (value[j] <= limit)
+                pairs += distances->row[i].weight * distances->row[j].weight;
+            else if (value[j] < *next)
+                *next = value[j];
+        }
+    }
+    return pairs;
+}
+
+/* Bits of non-negative doubles are ordered as their values. */
+static double from_bits(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The middle of all pairs by bisection over the bits of the answer, at most 63 passes; `below`: pairs that
+ * come before them all.  Between two values, the lower one and the upper one. */
+static KmStatus middle_pair(KmContext *ctx, const Distances *distances, double below, double total, double *lower,
+                            double *upper)
+{
+    uint64_t low = 0, high = UINT64_C(0x7ff0000000000000);
+    double next;
+
+    while (low < high)
+    {
+        uint64_t middle = low + (high - low) / 2;
+
+        KM_TRY(km_poll(ctx));
+        if (below + pairs_within(distances, from_bits(middle), &next) >= total / 2)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *lower = *upper = from_bits(low);
+    if (below + pairs_within(distances, *lower, &next) == total / 2)
+        *upper = next;
+    return KM_OK;
+}
+
+static double distance_of(KmPairwise what, double value)
+{
+    return what == KM_PAIR_SQDIST ? sqrt(value) : value;
+}
+
+static KmStatus median_of(KmContext *ctx, const Distances *distances, KmPairwise what, double *out)
+{
+    double next, lower, upper;
+    double zero = equal_pairs(distances);
+    double all = zero + pairs_within(distances, INFINITY, &next);
+    double hidden = pairs_within(distances, 0, &next);      /* different, at a distance that underflows */
+
+    *out = 0;
+    if (next == INFINITY)
+        return KM_OK;
+    KM_TRY(middle_pair(ctx, distances, zero, all, &lower, &upper));
+    *out = (distance_of(what, lower) + distance_of(what, upper)) / 2;
+    if (*out > 0)
+        return KM_OK;
+    KM_TRY(middle_pair(ctx, distances, -hidden, all - zero - hidden, &lower, &upper));
+    *out = (distance_of(what, lower) + distance_of(what, upper)) / 2;
+    return KM_OK;
+}
+
+static KmStatus median_distance(KmContext *ctx, const Rows *rows, KmPairwise what, double *out)
+{
+    Distances distances;
+    Sample *sample;
+
+    KM_TRY(km_alloc_zero(ctx, 1, &sample));
+    KM_TRY(sample_fill(ctx, rows, sample));
+    KM_TRY(distances_create(ctx, rows, sample, what, &distances));
+    KM_TRY(median_of(ctx, &distances, what, out));
+    km_free(ctx, distances.value);
+    km_free(ctx, sample);
+    return KM_OK;
+}
+
+KmStatus km_median_distance(KmContext *ctx, size_t n, size_t d, const double *x, const double *w, KmPairwise what,
+                            double *out)
+{
+    Rows rows = {n, d, x, w};
+
+    return median_distance(ctx, &rows, what, out);
+}
+
+/* ---- the words ---- */
+
+static KmStatus gamma_auto(KmContext *ctx, const Rows *rows, KmPairwise distance, double *out)
+{
+    (void) ctx;
+    (void) distance;
+    *out = 1 / (double) rows->d;
+    return KM_OK;
+}
+
+static KmStatus gamma_median(KmContext *ctx, const Rows *rows, KmPairwise distance, double *out)
+{
+    double median;
+
+    KM_TRY(median_distance(ctx, rows, distance, &median));
+    *out = distance == KM_PAIR_L1 ? 1 / median : 1 / (2 * median * median);
+    return KM_OK;
+}
+
+static const struct
+{
+    const char *word;
+    KmStatus (*gamma)(KmContext *ctx, const Rows *rows, KmPairwise distance, double *out);
+} words[] = {{"auto", gamma_auto}, {"scale", gamma_scale}, {"median", gamma_median}};
+
+static KmStatus gamma_of_word(KmContext *ctx, const Rows *rows, KmPairwise distance, const char *word, double *out)
+{
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    {
+        if (strcmp(words[i].word, word) == 0)
+            KM_TRY(words[i].gamma(ctx, rows, distance, out));
+    }
+    if (!(isnormal(*out) && *out > 0))
+        *out = 1;
+    return KM_OK;
+}
+
+/* ---- leaves ---- */
+
+/* The rows with the leaf's columns only; *copy is what to free afterwards. */
+static KmStatus choose_columns(KmContext *ctx, const KmLeaf *leaf, const Rows *all, Rows *out, double **copy)
+{
+    *out = *all;
+    *copy = NULL;
+    if (leaf->n_dims == 0)
+        return KM_OK;
+    out->d = leaf->n_dims;
+    KM_TRY(km_alloc_bytes(ctx, all->n, out->d * sizeof(double), (void **) copy));
+    for (size_t i = 0; i < all->n; i++)
+    {
+        for (size_t k = 0; k < out->d; k++)
+            (*copy)[i * out->d + k] = all->x[i * all->d + leaf->dims[k]];
+    }
+    out->x = *copy;
+    return KM_OK;
+}
+
+static KmStatus resolve_leaf(KmContext *ctx, KmKernel *kernel, const Rows *all)
+{
+    KmLeaf *leaf = &kernel->leaf;
+    int i = km_leaf_waits_for_data(leaf);
+    const char *name;
+    double gamma = 1, *copy;
+    KmNode *value;
+    Rows rows;
+
+    if (i < 0)
+        return KM_OK;
+    name = leaf->type->signature.params[i].name;
+    KM_TRY(choose_columns(ctx, leaf, all, &rows, &copy));
+    KM_TRY(gamma_of_word(ctx, &rows, leaf->type->geometry == KM_GEOMETRY_L1 ? KM_PAIR_L1 : KM_PAIR_SQDIST,
+                         leaf->args.value[i].word, &gamma));
+    km_free(ctx, copy);
+    KM_TRY(km_node_number(ctx, strcmp(name, "length_scale") == 0 ? 1 / sqrt(2 * gamma) : gamma, &value));
+    KM_TRY(km_node_set(ctx, kernel->node, name, value));
+    return km_leaf_compile(ctx, leaf->type, kernel->node, leaf);
+}
+
+static KmStatus resolve(KmContext *ctx, KmKernel *kernel, const Rows *rows)
+{
+    if (kernel->op == KM_OP_LEAF)
+        return resolve_leaf(ctx, kernel, rows);
+    for (size_t i = 0; i < kernel->n; i++)
+        KM_TRY(resolve(ctx, kernel->child[i], rows));
+    return KM_OK;
+}
+
+KmStatus km_kernel_resolve(KmContext *ctx, KmKernel *kernel, size_t n, size_t d, const double *x, const double *w)
+{
+    Rows rows = {n, d, x, w};
+
+    KM_TRY(km_kernel_check_dimension(ctx, kernel, d));
+    return resolve(ctx, kernel, &rows);
+}

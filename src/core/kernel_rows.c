@@ -1,0 +1,123 @@
+/*
+ * kernel_rows.c: the rows of one leaf: columns chosen (dims), scaled (length scales), turned (metric) or
+ * made of length 1 (cosine), in a fixed order of operations; and the leaf's diagonal.
+ */
+#include "kernel_eval.h"
+
+#include <math.h>
+#include <string.h>
+
+size_t km_leaf_dimension(const KmLeaf *leaf, size_t d)
+{
+    if (leaf->type->geometry == KM_GEOMETRY_NONE)
+        return 0;
+    return leaf->n_dims > 0 ? leaf->n_dims : d;
+}
+
+static void choose_columns(const KmLeaf *leaf, size_t d_leaf, const double *x, double *out)
+{
+    for (size_t k = 0; k < d_leaf; k++)
+        out[k] = x[leaf->n_dims > 0 ? leaf->dims[k] : k];
+    for (size_t k = 0; k < leaf->n_scale; k++)
+        out[k] *= leaf->scale[k];
+}
+
+/* out = L'x for the chosen columns of x. */
+static void turn(const KmLeaf *leaf, const double *x, double *out)
+{
+    size_t d = leaf->n_factor;
+
+    memset(out, 0, d * sizeof *out);
+    for (size_t r = 0; r < d; r++)
+    {
+        double value = x[leaf->n_dims > 0 ? leaf->dims[r] : r];
+
+        for (size_t k = 0; k < d; k++)
+            out[k] += leaf->factor[r * d + k] * value;
+    }
+}
+
+/* To length 1; through the largest element, so that nothing overflows or vanishes.  A zero row stays. */
+static void scale_to_unit(size_t d, double *x)
+{
+    double largest = 0, sum = 0, length;
+
+    for (size_t k = 0; k < d; k++)
+        largest = fabs(x[k]) > largest ? fabs(x[k]) : largest;
+    if (largest == 0)
+        return;
+    for (size_t k = 0; k < d; k++)
+    {
+        x[k] /= largest;
+        sum += x[k] * x[k];
+    }
+    length = sqrt(sum);
+    for (size_t k = 0; k < d; k++)
+        x[k] /= length;
+}
+
+KmStatus km_leaf_rows(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *x, double *out)
+{
+    size_t d_leaf = km_leaf_dimension(leaf, d);
+    size_t rows_per_poll = 1 + 65536 / d;
+
+    for (size_t i = 0; i < n; i++, x += d, out += d_leaf)
+    {
+        if (i % rows_per_poll == 0)
+            KM_TRY(km_poll(ctx));
+        if (leaf->n_factor > 0)
+            turn(leaf, x, out);
+        else
+            choose_columns(leaf, d_leaf, x, out);
+        if (leaf->type->geometry == KM_GEOMETRY_COSINE)
+            scale_to_unit(d_leaf, out);
+        if (leaf->type->check != NULL)
+            KM_TRY(leaf->type->check(ctx, leaf, d_leaf, out));
+    }
+    return KM_OK;
+}
+
+/* ---- the diagonal ---- */
+
+/* <x,x> as panel.h sums it. */
+static double self_dot(size_t d, const double *x)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < d; k++)
+        sum = fma(x[k], x[k], sum);
+    return sum;
+}
+
+static double self_cosine(size_t d, const double *x)
+{
+    for (size_t k = 0; k < d; k++)
+    {
+        if (x[k] != 0)
+            return 1;
+    }
+    return 0;
+}
+
+static double self_geometry(const KmLeaf *leaf, size_t d, const double *x)
+{
+    switch (leaf->type->geometry)
+    {
+        case KM_GEOMETRY_DOT:
+            return self_dot(d, x);
+        case KM_GEOMETRY_COSINE:
+            return self_cosine(d, x);
+        case KM_GEOMETRY_ROWS:
+            return leaf->type->pair(leaf, d, x, x);
+        default:
+            return 0;
+    }
+}
+
+void km_leaf_self(const KmLeaf *leaf, size_t n, size_t d_leaf, const double *rows, double *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = self_geometry(leaf, d_leaf, rows + i * d_leaf);
+    if (leaf->type->map != NULL)
+        leaf->type->map(leaf, n, out);
+}

@@ -1,0 +1,51 @@
+/*
+ * kernel_types.h: the entries of the kernel table, and the parameters that several of them share.
+ * Internal to the kernel modules.
+ */
+#ifndef KM_KERNEL_TYPES_H
+#define KM_KERNEL_TYPES_H
+
+#include "kernel.h"
+
+#include <float.h>
+
+/* kernel_dot.c */
+extern const KmKernelType km_kernel_linear, km_kernel_constant, km_kernel_poly, km_kernel_sigmoid, km_kernel_cosine;
+/* kernel_stationary.c */
+extern const KmKernelType km_kernel_rbf, km_kernel_laplacian, km_kernel_exponential, km_kernel_matern;
+
+/* Words for a value that is learnt from data: auto, scale, median. */
+extern const char *const km_data_words[];
+
+/* dims=[1, 3], which every leaf accepts: columns counted from 1. */
+#define KM_PARAM_DIMS \
+    {.name = "dims", .kinds = KM_KIND_LIST, .min = 1, .max = 1e9}
+/* Any finite number. */
+#define KM_PARAM_REAL(title, value) \
+    {.name = title, .kinds = KM_KIND_NUMBER, .standard = value, .min = -DBL_MAX, .max = DBL_MAX, \
+     .grid = true, .positional = true}
+/* A factor of distances (> 0) or of dot products (>= 0); the words are kept until data comes. */
+#define KM_PARAM_GAMMA(value, above_zero, group_number) \
+    {.name = "gamma", .kinds = KM_KIND_NUMBER | KM_KIND_WORD, .standard = value, .min = 0, .max = DBL_MAX, \
+     .open = above_zero, .grid = true, .positional = true, .words = km_data_words, .group = group_number}
+/* One length, or one for each column. */
+#define KM_PARAM_LENGTH_SCALE(value, by_position, group_number) \
+    {.name = "length_scale", .kinds = KM_KIND_NUMBER | KM_KIND_WORD | KM_KIND_LIST, .standard = value, .min = 0, \
+     .max = DBL_MAX, .open = true, .grid = true, .positional = by_position, .words = km_data_words, \
+     .group = group_number}
+
+/* Bind the node to the leaf's type and work its numbers out; rewrites the node.  Used when an expression is
+ * compiled, and again when its words have become numbers. */
+extern KmStatus km_leaf_compile(KmContext *ctx, const KmKernelType *type, KmNode *node, KmLeaf *leaf);
+/* Index of the leaf's parameter whose value is a word that waits for data, or -1. */
+extern int km_leaf_waits_for_data(const KmLeaf *leaf);
+
+/* metric=[[…]]: sets the leaf's factor (kernel_metric.c). */
+extern KmStatus km_leaf_set_metric(KmContext *ctx, KmLeaf *leaf, const KmValue *value);
+
+/* Samplers of KmKernelType.sample (kernel_spectrum.c). */
+extern KmStatus km_sample_normal(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w);
+extern KmStatus km_sample_cauchy(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w);
+extern KmStatus km_sample_student(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w);
+
+#endif

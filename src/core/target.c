@@ -1,0 +1,246 @@
+/*
+ * target.c: stored rows made ready to be compared with query rows: the scoring path.
+ *
+ * Everything runs in the fixed order of panel.h and vmath.h, so that one row, a batch and
+ * every machine give the same bits.
+ */
+#include "kernel_eval.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BLOCK 256               /* stored rows at a time; a multiple of KM_PANEL_WIDTH */
+
+/* One leaf's view of the stored rows. */
+typedef struct Side
+{
+    const KmLeaf *leaf;
+    size_t d;                   /* columns of its own rows */
+    KmPanel panel;              /* geometries with a pairwise form */
+    double *rows;               /* KM_GEOMETRY_ROWS: n x d */
+    double *x;                  /* KM_SCORE_ROWS x d: its rows of the queries */
+} Side;
+
+struct KmTarget
+{
+    const KmKernel *kernel;
+    size_t n, d;
+    size_t n_sides;             /* leaves */
+    Side *side;
+    double *z_self;             /* n_normals x n: what normalize() divides by */
+    double *x_self;             /* n_normals x KM_SCORE_ROWS */
+    double *values;             /* n_leaves x KM_SCORE_ROWS x BLOCK */
+};
+
+/* How panel.h measures a geometry; false: it does not. */
+static bool pairwise_of(KmGeometry geometry, KmPairwise *out)
+{
+    static const struct
+    {
+        bool has;
+        KmPairwise what;
+    } table[] = {
+        [KM_GEOMETRY_DOT] = {true, KM_PAIR_DOT},
+        [KM_GEOMETRY_COSINE] = {true, KM_PAIR_DOT},
+        [KM_GEOMETRY_SQDIST] = {true, KM_PAIR_SQDIST},
+        [KM_GEOMETRY_L1] = {true, KM_PAIR_L1},
+        [KM_GEOMETRY_ROWS] = {false, KM_PAIR_DOT},
+    };
+
+    *out = table[geometry].what;
+    return table[geometry].has;
+}
+
+/* ---- making ready ---- */
+
+static KmStatus side_create(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *z, Side *side)
+{
+    KmPairwise what;
+
+    side->leaf = leaf;
+    side->d = km_leaf_dimension(leaf, d);
+    KM_TRY(km_alloc(ctx, KM_SCORE_ROWS * side->d, &side->x));
+    KM_TRY(km_alloc_bytes(ctx, n, side->d * sizeof(double), (void **) &side->rows));
+    KM_TRY(km_leaf_rows(ctx, leaf, n, d, z, side->rows));
+    if (pairwise_of(leaf->type->geometry, &what))
+        KM_TRY(km_panel_create(ctx, n, side->d, side->rows, &side->panel));
+    return KM_OK;
+}
+
+/* Rows are kept as they are only where no panel holds them. */
+static void side_trim(KmContext *ctx, Side *side)
+{
+    if (side->leaf->type->geometry == KM_GEOMETRY_ROWS)
+        return;
+    km_free(ctx, side->rows);
+    side->rows = NULL;
+}
+
+static const double *stored_rows(const Side *side, size_t i)
+{
+    return side->rows + i * side->d;
+}
+
+static const double *query_rows(const Side *side, size_t i)
+{
+    return side->x + i * side->d;
+}
+
+/* What normalize() divides by, for m stored or query rows, into self (n_normals x stride). */
+static KmStatus self_values(KmContext *ctx, KmTarget *target, size_t m, size_t stride,
+                            const double *(*rows)(const Side *side, size_t i), double *self)
+{
+    for (size_t i = 0; i < m; i += BLOCK)
+    {
+        size_t n = m - i < BLOCK ? m - i : BLOCK;
+        KmPairs pairs = {.n = n, .leaf = target->values, .leaf_stride = BLOCK, .z_self = self + i, .z_stride = stride};
+
+        KM_TRY(km_poll(ctx));
+        for (size_t l = 0; l < target->n_sides; l++)
+            km_leaf_self(target->side[l].leaf, n, target->side[l].d, rows(&target->side[l], i),
+                         target->values + l * BLOCK);
+        km_kernel_combine_self(target->kernel, &pairs);
+    }
+    return KM_OK;
+}
+
+static KmStatus sides_create(KmContext *ctx, KmTarget *target, const double *z)
+{
+    const KmLeaf **leaves;
+
+    KM_TRY(km_alloc(ctx, target->n_sides, &leaves));
+    KM_TRY(km_alloc_zero(ctx, target->n_sides, &target->side));
+    km_kernel_leaves(target->kernel, leaves);
+    for (size_t l = 0; l < target->n_sides; l++)
+        KM_TRY(side_create(ctx, leaves[l], target->n, target->d, z, &target->side[l]));
+    km_free(ctx, leaves);
+    return KM_OK;
+}
+
+KmStatus km_target_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const double *z, KmTarget **out)
+{
+    KmTarget *target;
+
+    KM_TRY(km_kernel_check_ready(ctx, kernel));
+    KM_TRY(km_kernel_check_dimension(ctx, kernel, d));
+    KM_TRY(km_alloc_zero(ctx, 1, &target));
+    *target = (KmTarget) {.kernel = kernel, .n = n, .d = d, .n_sides = kernel->n_leaves};
+    KM_TRY(sides_create(ctx, target, z));
+    KM_TRY(km_alloc_bytes(ctx, kernel->n_leaves, KM_SCORE_ROWS * BLOCK * sizeof(double), (void **) &target->values));
+    if (kernel->n_normals > 0)
+    {
+        KM_TRY(km_alloc_bytes(ctx, kernel->n_normals * sizeof(double), n, (void **) &target->z_self));
+        KM_TRY(km_alloc(ctx, kernel->n_normals * KM_SCORE_ROWS, &target->x_self));
+        KM_TRY(self_values(ctx, target, n, n, stored_rows, target->z_self));
+    }
+    for (size_t l = 0; l < target->n_sides; l++)
+        side_trim(ctx, &target->side[l]);
+    *out = target;
+    return KM_OK;
+}
+
+void km_target_free(KmContext *ctx, KmTarget *target)
+{
+    for (size_t l = 0; l < target->n_sides; l++)
+    {
+        km_free(ctx, target->side[l].panel.data);
+        km_free(ctx, target->side[l].rows);
+        km_free(ctx, target->side[l].x);
+    }
+    km_free(ctx, target->side);
+    km_free(ctx, target->z_self);
+    km_free(ctx, target->x_self);
+    km_free(ctx, target->values);
+    km_free(ctx, target);
+}
+
+size_t km_target_stride(const KmTarget *target)
+{
+    return (target->n + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH * KM_PANEL_WIDTH;
+}
+
+/* ---- values ---- */
+
+static void pair_values(const Side *side, size_t m, size_t j0, size_t n, double *out)
+{
+    for (size_t i = 0; i < m; i++)
+    {
+        for (size_t j = 0; j < n; j++)
+            out[i * BLOCK + j] = side->leaf->type->pair(side->leaf, side->d, query_rows(side, i),
+                                                        stored_rows(side, j0 + j));
+    }
+}
+
+/* Leaf values of m queries against stored rows j0..j0+n-1, m x BLOCK. */
+static void leaf_values(const Side *side, size_t m, size_t j0, size_t n, double *out)
+{
+    const KmKernelType *type = side->leaf->type;
+    KmPairwise what;
+
+    if (pairwise_of(type->geometry, &what))
+        km_panel_pairwise(&side->panel, what, m, side->x, j0, n, BLOCK, out);
+    else if (type->geometry == KM_GEOMETRY_ROWS)
+        pair_values(side, m, j0, n, out);
+    for (size_t i = 0; i < m && type->map != NULL; i++)
+        type->map(side->leaf, n, out + i * BLOCK);
+}
+
+static void block_values(KmTarget *target, size_t m, size_t j0, size_t n, size_t ld, double *out)
+{
+    const size_t leaf_stride = KM_SCORE_ROWS * BLOCK;
+
+    for (size_t l = 0; l < target->n_sides; l++)
+        leaf_values(&target->side[l], m, j0, n, target->values + l * leaf_stride);
+    for (size_t i = 0; i < m; i++)
+    {
+        KmPairs pairs = {.n = n, .leaf = target->values + i * BLOCK, .leaf_stride = leaf_stride,
+                         .x_stride = KM_SCORE_ROWS, .z_stride = target->n};
+
+        if (target->kernel->n_normals > 0)
+        {
+            pairs.x_self = target->x_self + i;
+            pairs.z_self = target->z_self + j0;
+        }
+        memcpy(out + i * ld + j0, km_kernel_combine(target->kernel, &pairs), n * sizeof *out);
+    }
+}
+
+KmStatus km_target_values(KmContext *ctx, KmTarget *target, size_t m, const double *x, size_t ld, double *out)
+{
+    for (size_t l = 0; l < target->n_sides; l++)
+        KM_TRY(km_leaf_rows(ctx, target->side[l].leaf, m, target->d, x, target->side[l].x));
+    if (target->kernel->n_normals > 0)
+        KM_TRY(self_values(ctx, target, m, KM_SCORE_ROWS, query_rows, target->x_self));
+    for (size_t j0 = 0; j0 < target->n; j0 += BLOCK)
+    {
+        KM_TRY(km_poll(ctx));
+        block_values(target, m, j0, target->n - j0 < BLOCK ? target->n - j0 : BLOCK, ld, out);
+    }
+    return KM_OK;
+}
+
+/* ---- one value ---- */
+
+static KmStatus check_finite(KmContext *ctx, const char *name, size_t d, const double *x)
+{
+    for (size_t k = 0; k < d; k++)
+    {
+        if (!isfinite(x[k]))
+            return km_fail(ctx, KM_DATA, "element %zu of %s is %s", k + 1, name, isnan(x[k]) ? "NaN" : "infinite");
+    }
+    return KM_OK;
+}
+
+KmStatus km_kernel_value(KmContext *ctx, const KmKernel *kernel, size_t d, const double *x, const double *z, double *out)
+{
+    double values[KM_PANEL_WIDTH];
+    KmTarget *target;
+
+    KM_TRY(check_finite(ctx, "x", d, x));
+    KM_TRY(check_finite(ctx, "z", d, z));
+    KM_TRY(km_target_create(ctx, kernel, 1, d, z, &target));
+    KM_TRY(km_target_values(ctx, target, 1, x, KM_PANEL_WIDTH, values));
+    km_target_free(ctx, target);
+    *out = values[0];
+    return KM_OK;
+}
