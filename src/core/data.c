@@ -7,6 +7,7 @@
  */
 #include "data.h"
 
+#include <math.h>
 #include <string.h>
 
 #define SHORT_RUN 32            /* sorted by insertion */
@@ -53,6 +54,27 @@ km_is_missing(double value)
 
     memcpy(&bits, &value, sizeof bits);
     return bits == KM_MISSING_BITS;
+}
+
+KmStatus
+km_fail_missing(KmContext *ctx, size_t j)
+{
+    km_fail(ctx, KM_DATA, "element %zu is NULL", j + 1);
+    return km_hint(ctx, KM_DATA, "Begin the learner with impute, which fills in NULL elements: impute | scale | ...");
+}
+
+KmStatus
+km_row_check(KmContext *ctx, size_t d, const double *x, bool takes_missing)
+{
+    for (size_t j = 0; j < d; j++)
+    {
+        if (isfinite(x[j]) || (takes_missing && km_is_missing(x[j])))
+            continue;
+        if (km_is_missing(x[j]))
+            return km_fail_missing(ctx, j);
+        return km_fail(ctx, KM_DATA, "element %zu is %s", j + 1, isnan(x[j]) ? "NaN" : "infinite");
+    }
+    return KM_OK;
 }
 
 /* Unsigned integers in the order of the doubles; -0 becomes 0, missing comes after infinity. */

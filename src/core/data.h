@@ -8,6 +8,10 @@
 #define KM_MISSING_BITS UINT64_C(0x7ff84b4d4d495353)
 extern double km_missing(void);
 extern bool km_is_missing(double value);
+/* Fail with KM_DATA: element j (0-based) of a row is NULL. */
+extern KmStatus km_fail_missing(KmContext *ctx, size_t j);
+/* Fail with KM_DATA, naming the position, at NaN, infinity, and (unless taken) a missing element. */
+extern KmStatus km_row_check(KmContext *ctx, size_t d, const double *x, bool takes_missing);
 
 typedef enum KmLabelKind { KM_LABEL_TEXT, KM_LABEL_NUMBER, KM_LABEL_BOOL } KmLabelKind;
 

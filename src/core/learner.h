@@ -101,7 +101,7 @@ extern bool km_learner_streams(KmContext *ctx, const KmLearner *learner);
 /* Fit to a table in canonical order.  Estimates memory first. */
 extern KmStatus km_learner_fit(KmContext *ctx, const KmLearner *learner, const KmTable *table, KmModel **out);
 
-/* All steps of a learner with resolved constants, in one. */
+/* All steps of a learner with resolved constants, in one; KM_UNSUPPORTED naming a step that has none yet. */
 extern KmStatus km_steps_prepare(KmContext *ctx, const KmLearner *learner, size_t d, KmStep *out);
 
 /* ---- scoring a whole model ---- */
@@ -114,12 +114,14 @@ typedef struct KmScorer
     KmStep steps;               /* steps.d_out features after them */
     KmScore score;              /* n_out = 0 when the model has no estimator */
     bool takes_missing;
+    double *z;                  /* workspace, KM_SCORE_ROWS x steps.d_out: one call at a time */
 } KmScorer;
 
 extern KmStatus km_scorer_create(KmContext *ctx, const KmModel *model, KmScorer **out);
-/* Raw values: out is m x score.n_out, any m; x m x d.  NaN in a row gives NaN in all its outputs. */
+/* Raw values: out is m x score.n_out, any m; x m x d.  NaN in a row gives NaN in all its outputs; a
+ * missing element without impute is KM_DATA. */
 extern KmStatus km_scorer_values(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out);
-/* Features after the steps: out is m x steps.d_out. */
+/* Features after the steps: out is m x steps.d_out, NaN as above. */
 extern KmStatus km_scorer_transform(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out);
 /* The class of one row from its raw values: sign for two classes (exactly 0 is the first), votes for
  * one-vs-one with ties to the first class; -1 for NaN. */

@@ -1,0 +1,169 @@
+/* columns.c: weighted means, extremes and standard deviations of columns. */
+#include "columns.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "data.h"
+
+#define POLL_WORK 65536         /* elements between polls */
+
+/* An unevaluated sum: low holds what high had no room for (Neumaier 1974). */
+typedef struct Sum
+{
+    double high, low;
+} Sum;
+
+static void
+add(Sum *sum, double value)
+{
+    double total = sum->high + value;
+    double part = total - sum->high;
+
+    sum->low += (sum->high - (total - part)) + (value - part);
+    sum->high = total;
+}
+
+/* Add a * b with the rounding error of the product. */
+static void
+add_product(Sum *sum, double a, double b)
+{
+    double product = a * b;
+
+    add(sum, product);
+    sum->low += fma(a, b, -product);
+}
+
+static double
+quotient(const Sum *sum, double divisor)
+{
+    double q = sum->high / divisor;
+
+    return q + (fma(-q, divisor, sum->high) + sum->low) / divisor;
+}
+
+static size_t
+rows_between_polls(size_t d)
+{
+    return POLL_WORK / d + 1;
+}
+
+static KmStatus
+allocate(KmContext *ctx, size_t d, KmColumns *out)
+{
+    KM_TRY(km_alloc(ctx, d, &out->weight));
+    KM_TRY(km_alloc(ctx, d, &out->mean));
+    KM_TRY(km_alloc(ctx, d, &out->min));
+    KM_TRY(km_alloc(ctx, d, &out->max));
+    for (size_t j = 0; j < d; j++)
+    {
+        out->min[j] = INFINITY;
+        out->max[j] = -INFINITY;
+    }
+    return KM_OK;
+}
+
+static void
+add_row(size_t d, const double *x, double w, Sum *sum, Sum *weight, KmColumns *out)
+{
+    for (size_t j = 0; j < d; j++)
+    {
+        if (km_is_missing(x[j]))
+            continue;
+        add_product(&sum[j], w, x[j]);
+        add(&weight[j], w);
+        if (x[j] < out->min[j])
+            out->min[j] = x[j];
+        if (x[j] > out->max[j])
+            out->max[j] = x[j];
+    }
+}
+
+/* The mean of a constant column is its value, and no mean leaves the range by rounding. */
+static KmStatus
+finish_mean(KmContext *ctx, size_t j, const Sum *sum, const Sum *weight, KmColumns *out)
+{
+    out->weight[j] = weight->high + weight->low;
+    if (out->weight[j] == 0)
+        return KM_OK;
+    if (!isfinite(sum->high + sum->low) || !isfinite(out->weight[j]))
+        return km_fail(ctx, KM_RANGE, "the sum of feature %zu is too large for double precision", j + 1);
+    out->mean[j] = fmin(fmax(quotient(sum, out->weight[j]), out->min[j]), out->max[j]);
+    return KM_OK;
+}
+
+KmStatus
+km_columns_summarise(KmContext *ctx, size_t n, size_t d, const double *x, const double *w, KmColumns *out)
+{
+    Sum *sum, *weight;
+
+    KM_TRY(allocate(ctx, d, out));
+    KM_TRY(km_alloc_zero(ctx, d, &sum));
+    KM_TRY(km_alloc_zero(ctx, d, &weight));
+    for (size_t i = 0; i < n; i++)
+    {
+        if (i % rows_between_polls(d) == 0)
+            KM_TRY(km_poll(ctx));
+        add_row(d, x + i * d, w ? w[i] : 1, sum, weight, out);
+    }
+    for (size_t j = 0; j < d; j++)
+        KM_TRY(finish_mean(ctx, j, &sum[j], &weight[j], out));
+    km_free(ctx, sum);
+    km_free(ctx, weight);
+    return KM_OK;
+}
+
+/* A power of two that brings the largest deviation of the column near 1, so that no square
+ * overflows or vanishes. */
+static KmStatus
+deviation_scale(KmContext *ctx, size_t j, const KmColumns *columns, double *out)
+{
+    double largest = fmax(columns->max[j] - columns->mean[j], columns->mean[j] - columns->min[j]);
+    int exponent;
+
+    if (!isfinite(largest))
+        return km_fail(ctx, KM_RANGE, "the range of feature %zu is too large for double precision", j + 1);
+    frexp(largest, &exponent);
+    *out = ldexp(1, exponent < -1000 ? 1000 : -exponent);
+    return KM_OK;
+}
+
+static double
+finish_deviation(size_t j, const Sum *squares, double scale, const KmColumns *columns)
+{
+    double deviation = sqrt(quotient(squares, columns->weight[j])) / scale;
+    double magnitude = fmax(fabs(columns->min[j]), fabs(columns->max[j]));
+
+    if (columns->min[j] == columns->max[j] || deviation <= 4 * DBL_EPSILON * magnitude)
+        return 0;
+    return deviation;
+}
+
+KmStatus
+km_columns_deviation(KmContext *ctx, size_t n, size_t d, const double *x, const double *w,
+                     const KmColumns *columns, double *out)
+{
+    Sum *squares;
+    double *scale;
+
+    KM_TRY(km_alloc_zero(ctx, d, &squares));
+    KM_TRY(km_alloc(ctx, d, &scale));
+    for (size_t j = 0; j < d; j++)
+        KM_TRY(deviation_scale(ctx, j, columns, &scale[j]));
+    for (size_t i = 0; i < n; i++)
+    {
+        if (i % rows_between_polls(d) == 0)
+            KM_TRY(km_poll(ctx));
+        for (size_t j = 0; j < d; j++)
+        {
+            double t = (x[i * d + j] - columns->mean[j]) * scale[j];
+
+            add_product(&squares[j], w ? w[i] : 1, t * t);
+        }
+    }
+    for (size_t j = 0; j < d; j++)
+        out[j] = finish_deviation(j, &squares[j], scale[j], columns);
+    km_free(ctx, squares);
+    km_free(ctx, scale);
+    return KM_OK;
+}

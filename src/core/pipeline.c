@@ -1,0 +1,247 @@
+/*
+ * pipeline.c: the steps of a learner in sequence, and fitting a learner to rows.
+ *
+ * Fitting goes step by step: learn constants from the rows as they are after the steps before,
+ * write them into a copy of the learner's syntax, map all rows; then the estimator.  Where an exact
+ * feature map is last before an estimator from sums, rows stream into an accumulator instead.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "accumulator.h"
+#include "learner.h"
+
+/* ---- steps in sequence ---- */
+
+typedef struct Chain
+{
+    size_t n;
+    KmStep *step;
+    double *between[2];         /* rows between steps, KM_SCORE_ROWS each, by turns */
+} Chain;
+
+static KmStatus
+apply_chain(KmContext *ctx, const KmStep *self, size_t m, const double *x, double *z)
+{
+    const Chain *chain = self->state;
+
+    if (chain->n == 0)
+        memcpy(z, x, m * self->d_in * sizeof *z);
+    for (size_t i = 0; i < chain->n; i++)
+    {
+        double *to = i + 1 < chain->n ? chain->between[i % 2] : z;
+
+        KM_TRY(chain->step[i].apply(ctx, &chain->step[i], m, x, to));
+        x = to;
+    }
+    return KM_OK;
+}
+
+static KmStatus
+prepare_stage(KmContext *ctx, const KmStage *stage, size_t d, KmStep *out)
+{
+    if (!stage->type->is_resolved(ctx, &stage->args))
+    {
+        km_fail(ctx, KM_UNSUPPORTED, "step \"%s\" has no constants yet", stage->type->signature.name);
+        return km_hint(ctx, KM_UNSUPPORTED, "Fit the steps first; learner(model) gives them with their constants.");
+    }
+    return stage->type->prepare(ctx, &stage->args, d, out);
+}
+
+KmStatus
+km_steps_prepare(KmContext *ctx, const KmLearner *learner, size_t d, KmStep *out)
+{
+    size_t n = learner->n_steps;
+    size_t d_in = d, widest = 0;
+    Chain *chain;
+
+    KM_TRY(km_alloc(ctx, 1, &chain));
+    KM_TRY(km_alloc(ctx, n, &chain->step));
+    chain->n = n;
+    for (size_t i = 0; i < n; i++)
+    {
+        KM_TRY(prepare_stage(ctx, &learner->step[i], d, &chain->step[i]));
+        d = chain->step[i].d_out;
+        if (i + 1 < n && d > widest)
+            widest = d;
+    }
+    for (size_t i = 0; i < 2; i++)
+        KM_TRY(km_alloc_bytes(ctx, widest, KM_SCORE_ROWS * sizeof(double), (void **) &chain->between[i]));
+    *out = (KmStep) {d_in, d, chain, apply_chain};
+    return KM_OK;
+}
+
+/* ---- checks before a fit ---- */
+
+static KmStatus
+check_targets(KmContext *ctx, const KmLearner *learner, const KmTable *table)
+{
+    KmTargetKind target = km_learner_target(learner);
+
+    if (target == KM_TARGET_LABEL && (table->label == NULL || table->classes == NULL))
+        return km_fail(ctx, KM_INVALID, "%s needs labels", learner->estimator->signature.name);
+    if (target != KM_TARGET_NUMBER)
+        return KM_OK;
+    if (table->y == NULL || table->n_targets == 0)
+        return km_fail(ctx, KM_INVALID, "%s needs a numeric target", learner->estimator->signature.name);
+    for (size_t i = 0; i < table->n * table->n_targets; i++)
+        if (!isfinite(table->y[i]))
+            return km_fail(ctx, KM_DATA, "target is %s", isnan(table->y[i]) ? "NaN" : "infinite");
+    return KM_OK;
+}
+
+static KmStatus
+check_table(KmContext *ctx, const KmLearner *learner, const KmTable *table)
+{
+    if (table->n == 0)
+        return km_fail(ctx, KM_DATA, "no rows to fit");
+    if (table->d == 0)
+        return km_fail(ctx, KM_DIMENSION, "rows must have at least one feature");
+    if (table->d > KM_MODEL_MAX_FEATURES)
+        return km_fail(ctx, KM_LIMIT, "rows have %zu features, the limit is %zu", table->d, KM_MODEL_MAX_FEATURES);
+    for (size_t i = 0; i < table->n; i++)
+    {
+        if (i % KM_SCORE_ROWS == 0)
+            KM_TRY(km_poll(ctx));
+        KM_TRY(km_row_check(ctx, table->d, table->x + i * table->d, km_learner_takes_missing(learner)));
+    }
+    return check_targets(ctx, learner, table);
+}
+
+static KmStatus
+check_grid(KmContext *ctx, const KmLearner *learner)
+{
+    if (!learner->has_grid)
+        return KM_OK;
+    km_fail(ctx, KM_UNSUPPORTED, "a learner with a grid of values cannot be fitted");
+    return km_hint(ctx, KM_UNSUPPORTED, "Use tune, which fits the best of the grid, or cross_validate.");
+}
+
+static KmStatus
+check_size(KmContext *ctx, const KmModel *model)
+{
+    size_t bytes = km_model_encoded_size(model);
+
+    if (bytes <= KM_MODEL_MAX_BYTES)
+        return KM_OK;
+    km_fail(ctx, KM_LIMIT, "model has %zu bytes, the limit is %zu", bytes, KM_MODEL_MAX_BYTES);
+    return km_hint(ctx, KM_LIMIT, "Fit fewer rows, or put rff before a linear estimator.");
+}
+
+/* ---- fitting ---- */
+
+/* Fail where a step made a value that is not finite. */
+static KmStatus
+check_mapped(KmContext *ctx, const KmStage *stage, size_t m, size_t d, const double *z)
+{
+    for (size_t i = 0; i < m * d; i++)
+        if (!isfinite(z[i]))
+            return km_fail(ctx, KM_RANGE, "feature %zu after %s is too large for double precision", i % d + 1,
+                           stage->type->signature.name);
+    return KM_OK;
+}
+
+/* Replace the table's rows by the step's features of them; the new rows are ours. */
+static KmStatus
+map_rows(KmContext *ctx, const KmStage *stage, const KmStep *step, KmTable *table)
+{
+    char what[100];
+    double *z;
+
+    snprintf(what, sizeof what, "%s on %zu rows", stage->type->signature.name, table->n);
+    KM_TRY(km_reserve(ctx, (double) table->n * step->d_out * sizeof(double), what, NULL));
+    KM_TRY(km_alloc_bytes(ctx, table->n, step->d_out * sizeof(double), (void **) &z));
+    for (size_t i = 0; i < table->n; i += KM_SCORE_ROWS)
+    {
+        size_t m = table->n - i < KM_SCORE_ROWS ? table->n - i : KM_SCORE_ROWS;
+
+        KM_TRY(km_poll(ctx));
+        KM_TRY(step->apply(ctx, step, m, table->x + i * step->d_in, z + i * step->d_out));
+        KM_TRY(check_mapped(ctx, stage, m, step->d_out, z + i * step->d_out));
+    }
+    table->x = z;
+    table->d = step->d_out;
+    return KM_OK;
+}
+
+static KmStatus
+resolve_stage(KmContext *ctx, KmStage *stage, const KmTable *table)
+{
+    const KmStepType *type = stage->type;
+
+    if (type->is_resolved(ctx, &stage->args))
+        return KM_OK;
+    KM_TRY(type->resolve(ctx, &stage->args, stage->node, table->n, table->d, table->x, table->w));
+    return km_signature_bind(ctx, &type->signature, stage->node, &stage->args);
+}
+
+/* Resolve all steps of the learner; rows: in, the raw rows; out, those that the estimator is fitted
+ * to, unless it can stream.  Nobody needs what the last step makes when there is no estimator. */
+static KmStatus
+fit_steps(KmContext *ctx, KmLearner *learner, KmTable *rows)
+{
+    const double *raw = rows->x;
+
+    for (size_t i = 0; i < learner->n_steps; i++)
+    {
+        KmStage *stage = &learner->step[i];
+        const double *before = rows->x;
+        KmStep step;
+
+        KM_TRY(resolve_stage(ctx, stage, rows));
+        KM_TRY(prepare_stage(ctx, stage, rows->d, &step));
+        if (i + 1 == learner->n_steps && (learner->estimator == NULL || km_learner_streams(ctx, learner)))
+            continue;
+        KM_TRY(map_rows(ctx, stage, &step, rows));
+        if (before != raw)
+            km_free(ctx, (double *) before);
+    }
+    return KM_OK;
+}
+
+static KmStatus
+describe(KmContext *ctx, const KmLearner *learner, const KmTable *table, KmModel *model)
+{
+    KmText text = {0};
+
+    KM_TRY(km_learner_print(ctx, learner, &text));
+    model->learner = text.data;
+    model->n_rows = table->n;
+    model->n_skipped = table->n_skipped;
+    model->n_features = table->d;
+    if (km_learner_target(learner) == KM_TARGET_LABEL)
+        model->classes = *table->classes;
+    return KM_OK;
+}
+
+static KmStatus
+fit_estimator(KmContext *ctx, KmLearner *learner, const KmTable *raw, const KmTable *rows, KmModel **out)
+{
+    const KmEstimatorType *estimator = learner->estimator;
+
+    if (km_learner_streams(ctx, learner))
+        return km_sums_fit(ctx, learner, raw, out);
+    KM_TRY(km_model_create(ctx, out));
+    if (estimator != NULL)
+        KM_TRY(estimator->fit(ctx, &learner->args, learner->estimator_node, rows, *out));
+    return describe(ctx, learner, raw, *out);
+}
+
+KmStatus
+km_learner_fit(KmContext *ctx, const KmLearner *learner, const KmTable *table, KmModel **out)
+{
+    KmTable rows = *table;
+    KmLearner *resolved;
+    KmNode *node;
+
+    KM_TRY(check_grid(ctx, learner));
+    KM_TRY(check_table(ctx, learner, table));
+    KM_TRY(km_node_copy(ctx, learner->node, &node));
+    KM_TRY(km_learner_compile(ctx, node, &resolved));
+    KM_TRY(fit_steps(ctx, resolved, &rows));
+    KM_TRY(fit_estimator(ctx, resolved, table, &rows, out));
+    if (rows.x != table->x)
+        km_free(ctx, (double *) rows.x);
+    return check_size(ctx, *out);
+}

@@ -1,0 +1,213 @@
+/*
+ * scorer.c: a model made ready, and its values for rows.
+ *
+ * Rows go in blocks of at most KM_SCORE_ROWS; a block's size does not change any bit of a value.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "learner.h"
+
+/* ---- making ready ---- */
+
+/* Classifiers give one value for two classes, else one for each pair. */
+static KmStatus
+check_outputs(KmContext *ctx, const KmScorer *scorer)
+{
+    size_t k = scorer->model->classes.n;
+    bool labels = km_learner_target(scorer->learner) == KM_TARGET_LABEL;
+
+    if (labels ? k < 2 || scorer->score.n_out != k * (k - 1) / 2 : k != 0)
+        return km_fail(ctx, KM_CORRUPT, "model has %zu classes and %zu values", k, scorer->score.n_out);
+    return KM_OK;
+}
+
+static KmStatus
+prepare(KmContext *ctx, const KmModel *model, KmScorer *scorer)
+{
+    KmLearner *learner;
+
+    KM_TRY(km_learner_parse(ctx, model->learner, strlen(model->learner), &learner));
+    if (learner->has_grid)
+        return km_fail(ctx, KM_CORRUPT, "its learner has a grid of values");
+    scorer->model = model;
+    scorer->learner = learner;
+    scorer->d = model->n_features;
+    scorer->takes_missing = km_learner_takes_missing(learner);
+    KM_TRY(km_steps_prepare(ctx, learner, scorer->d, &scorer->steps));
+    KM_TRY(km_alloc_bytes(ctx, scorer->steps.d_out, KM_SCORE_ROWS * sizeof(double), (void **) &scorer->z));
+    if (learner->estimator)
+        KM_TRY(learner->estimator->prepare(ctx, &learner->args, model, scorer->steps.d_out, &scorer->score));
+    return check_outputs(ctx, scorer);
+}
+
+/* What is wrong with a model is the model's fault, whatever it would be in a learner just typed. */
+KmStatus
+km_scorer_create(KmContext *ctx, const KmModel *model, KmScorer **out)
+{
+    KmStatus status;
+
+    KM_TRY(km_alloc_zero(ctx, 1, out));
+    status = prepare(ctx, model, *out);
+    if (status == KM_OK || status == KM_MEMORY || status == KM_CANCELLED || status == KM_INTERNAL)
+        return status;
+    return km_fail(ctx, KM_CORRUPT, "model cannot be used: %s", ctx->message);
+}
+
+/* ---- rows ---- */
+
+/* *count: how many of the first rows, at most KM_SCORE_ROWS of m, have no NaN. */
+static KmStatus
+count_usable(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, size_t *count)
+{
+    size_t limit = m < KM_SCORE_ROWS ? m : KM_SCORE_ROWS;
+
+    for (*count = 0; *count < limit; ++*count, x += scorer->d)
+        for (size_t j = 0; j < scorer->d; j++)
+        {
+            if (!isnan(x[j]) || (scorer->takes_missing && km_is_missing(x[j])))
+                continue;
+            return km_is_missing(x[j]) ? km_fail_missing(ctx, j) : KM_OK;
+        }
+    return KM_OK;
+}
+
+static void
+fill_nan(size_t n, double *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = NAN;
+}
+
+typedef KmStatus (*BlockFunction)(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out);
+
+/* out (m x width) by blocks of usable rows; NaN for the others. */
+static KmStatus
+run_rows(KmContext *ctx, const KmScorer *scorer, BlockFunction run, size_t m, const double *x, size_t width,
+         double *out)
+{
+    for (size_t i = 0, count; i < m; i += count)
+    {
+        KM_TRY(km_poll(ctx));
+        KM_TRY(count_usable(ctx, scorer, m - i, x + i * scorer->d, &count));
+        if (count > 0)
+            KM_TRY(run(ctx, scorer, count, x + i * scorer->d, out + i * width));
+        else
+        {
+            fill_nan(width, out + i * width);
+            count = 1;
+        }
+    }
+    return KM_OK;
+}
+
+static KmStatus
+block_features(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out)
+{
+    return scorer->steps.apply(ctx, &scorer->steps, m, x, out);
+}
+
+static KmStatus
+block_values(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out)
+{
+    const double *z = x;
+
+    if (scorer->learner->n_steps > 0)
+    {
+        KM_TRY(scorer->steps.apply(ctx, &scorer->steps, m, x, scorer->z));
+        z = scorer->z;
+    }
+    return scorer->score.run(ctx, &scorer->score, m, z, out);
+}
+
+KmStatus
+km_scorer_values(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out)
+{
+    if (scorer->score.n_out == 0)
+        return km_fail(ctx, KM_UNSUPPORTED, "model has steps only, nothing to predict");
+    return run_rows(ctx, scorer, block_values, m, x, scorer->score.n_out, out);
+}
+
+KmStatus
+km_scorer_transform(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out)
+{
+    return run_rows(ctx, scorer, block_features, m, x, scorer->steps.d_out, out);
+}
+
+/* ---- classes ---- */
+
+/* Where the value of pair (i, j), i < j, stands among those of k classes: (0,1), (0,2) … (k-2,k-1). */
+static size_t
+pair_index(size_t k, size_t i, size_t j)
+{
+    return i * (2 * k - i - 1) / 2 + j - i - 1;
+}
+
+/* Votes for class c; a positive value is for the second of its pair. */
+static size_t
+count_votes(size_t k, const double *values, size_t c)
+{
+    size_t votes = 0;
+
+    for (size_t i = 0; i < c; i++)
+        votes += values[pair_index(k, i, c)] > 0;
+    for (size_t j = c + 1; j < k; j++)
+        votes += values[pair_index(k, c, j)] <= 0;
+    return votes;
+}
+
+int
+km_scorer_class(const KmScorer *scorer, const double *values)
+{
+    size_t k = scorer->model->classes.n;
+    size_t best = 0, most = 0;
+
+    for (size_t i = 0; i < scorer->score.n_out; i++)
+        if (isnan(values[i]))
+            return -1;
+    for (size_t c = 0; c < k; c++)
+    {
+        size_t votes = count_votes(k, values, c);
+
+        if (votes > most)
+        {
+            best = c;
+            most = votes;
+        }
+    }
+    return (int) best;
+}
+
+static KmStatus
+predict_class(KmContext *ctx, const KmScorer *scorer, const double *values, double *out)
+{
+    const KmClasses *classes = &scorer->model->classes;
+    int class = km_scorer_class(scorer, values);
+
+    if (classes->kind == KM_LABEL_TEXT)
+    {
+        km_fail(ctx, KM_UNSUPPORTED, "the labels of the model are not numbers");
+        return km_hint(ctx, KM_UNSUPPORTED, "Use predict_label.");
+    }
+    *out = class < 0 ? NAN : classes->number[class];
+    return KM_OK;
+}
+
+KmStatus
+km_scorer_predict(KmContext *ctx, const KmScorer *scorer, const double *values, double *out)
+{
+    if (scorer->model->classes.n > 0)
+        return predict_class(ctx, scorer, values, out);
+    if (scorer->score.n_out > 1)
+    {
+        km_fail(ctx, KM_UNSUPPORTED, "the model predicts %zu values for a row", scorer->score.n_out);
+        return km_hint(ctx, KM_UNSUPPORTED, "Use predict_vector.");
+    }
+    if (scorer->score.n_out == 0)
+    {
+        km_fail(ctx, KM_UNSUPPORTED, "the model has steps only, nothing to predict");
+        return km_hint(ctx, KM_UNSUPPORTED, "Use transform.");
+    }
+    *out = values[0];
+    return KM_OK;
+}
