@@ -220,7 +220,7 @@ feature_map(FitCall *call, size_t d)
 {
     if (call->map == NULL || call->map_columns != d)
     {
-        kml_check(call->ctx, km_feature_map_create(call->ctx, call->learner, d, &call->map));
+        kml_check(call->ctx, km_feature_map_create(call->ctx, call->learner, d, 1, &call->map));
         call->map_columns = d;
     }
     return call->map;
@@ -248,7 +248,7 @@ sum_row(FitState *state, double y, double weight)
         state->sums = grown;
     }
     kml_check(state->call->ctx,
-              km_sums_add(state->call->ctx, state->map, state->sums, state->call->x.value, y, weight));
+              km_sums_add(state->call->ctx, state->map, state->sums, state->call->x.value, &y, weight));
 }
 
 static void

@@ -51,9 +51,9 @@ extern void kml_vector_read(KmlVectorReader *reader, Datum datum, const char *wh
 /* Raise the error for a NULL element. */
 extern void kml_refuse_missing(const KmlVectorReader *reader, const char *what) pg_attribute_noreturn();
 
-/* A two-dimensional float8[] without NULLs as a row-major matrix, copied; a one-dimensional array of n
- * values is one row if `row_ok`.  The empty array is 0 x 0. */
-extern double *kml_matrix_read(Datum datum, bool row_ok, const char *what, size_t *rows, size_t *columns);
+/* A two-dimensional float8[] as a row-major matrix, copied.  The empty array is 0 x 0.  NULL elements
+ * become km_missing() if `missing_ok`, else raise. */
+extern double *kml_matrix_read(Datum datum, bool missing_ok, const char *what, size_t *rows, size_t *columns);
 /* A float8[] of one or two dimensions; rows == 0: one dimension.  kml_matrix_make gives memory to fill:
  * *values points into the array. Errors (54000) when it cannot be one value. */
 extern Datum kml_matrix_make(size_t rows, size_t columns, double **values);
@@ -72,22 +72,29 @@ extern bool kml_varlena_equal(const struct varlena *a, const struct varlena *b);
 
 extern bytea *kml_model_to_bytea(KmContext *ctx, const KmModel *model);
 
-/* A decoded model with the reader of its feature argument. */
+/* A decoded model. */
 typedef struct KmlModel
 {
-    KmContext *ctx;             /* owns scorer and work */
+    KmContext *ctx;             /* owns everything here */
     KmScorer *scorer;
-    double *values;             /* n_out raw values of one row, or features of transform */
+    double *values;             /* room for what one row gives: raw values, or features of transform */
 } KmlModel;
 
+/* What a call site keeps: decoded models by their bytes, and readers of the other arguments. */
 typedef struct KmlModelCache KmlModelCache;
-/* The cache of this call site, made in fn_extra. */
-extern KmlModelCache *kml_model_cache(FunctionCallInfo fcinfo);
-/* The model of argument 0, decoded now only if the cache does not hold its bytes. */
-extern KmlModel *kml_model_argument(FunctionCallInfo fcinfo, KmlModelCache *cache);
-/* The reader of argument `i` of this call site. */
-extern KmlVectorReader *kml_row_argument(FunctionCallInfo fcinfo, KmlModelCache *cache, int i);
-/* Read argument `i` as a row for the model; checks the number of features and NULL elements. */
-extern const double *kml_model_row(KmlModel *model, KmlVectorReader *reader, Datum datum);
+extern KmlModelCache *kml_model_cache(FmgrInfo *flinfo);
+/* The decoded form of a model; decodes only if the cache does not hold its bytes. */
+extern KmlModel *kml_model_lookup(KmlModelCache *cache, Datum datum);
+/* True if argument 0 has one value for the whole query. */
+extern bool kml_model_is_stable(FmgrInfo *flinfo);
+/* The model in argument 0 of an ordinary function. */
+extern KmlModel *kml_model_argument(FunctionCallInfo fcinfo);
+/* The reader of argument 1. */
+extern KmlVectorReader *kml_row_reader(FmgrInfo *flinfo);
+/* Read a row for the model into the reader; checks the number of features and NULL elements. */
+extern const double *kml_model_row(const KmlModel *model, KmlVectorReader *reader, Datum datum);
+extern void kml_model_check_features(const KmlModel *model, size_t n);
+/* Raise unless the model has an estimator. */
+extern void kml_model_require_estimator(const KmlModel *model);
 
 #endif

@@ -215,8 +215,7 @@ label_value(const KmlTargetReader *reader, Datum datum)
 }
 
 KmClasses *
-kml_labels_sort(KmContext *ctx, const KmlLabels *labels, const KmlTargetReader *reader, const bool *used,
-                uint32_t *number)
+kml_labels_sort(KmContext *ctx, const KmlLabels *labels, const KmlTargetReader *reader, uint32_t *number)
 {
     SortState sort = {labels, reader};
     uint32 *order = palloc(Max(labels->n, 1) * sizeof(uint32));

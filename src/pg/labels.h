@@ -36,8 +36,8 @@ typedef struct KmlLabels
 extern void kml_labels_init(KmlLabels *labels, MemoryContext memory);
 /* Number of the label, added if new.  Label numbers are those of first sight. */
 extern uint32 kml_label_number(KmlLabels *labels, const KmlTargetReader *reader, Datum datum);
-/* Classes in sorted order in ctx; number[old] = place in that order.  */
+/* Classes in sorted order in ctx; number[old] = place in that order. */
 extern KmClasses *kml_labels_sort(KmContext *ctx, const KmlLabels *labels, const KmlTargetReader *reader,
-                                  const bool *used, uint32_t *number);
+                                  uint32_t *number);
 
 #endif

@@ -320,30 +320,39 @@ kml_refuse_missing(const KmlVectorReader *reader, const char *what)
 
 /* ---- matrices ---- */
 
+/* Spread the values of an array with NULLs, which holds only the others. */
+static void
+copy_with_nulls(const ArrayType *array, size_t n, double *values)
+{
+    const bits8 *nulls = ARR_NULLBITMAP(array);
+    const double *next = (const double *) ARR_DATA_PTR(array);
+
+    for (size_t i = 0; i < n; i++)
+        values[i] = nulls[i / 8] & (1 << (i % 8)) ? *next++ : km_missing();
+}
+
 double *
-kml_matrix_read(Datum datum, bool row_ok, const char *what, size_t *rows, size_t *columns)
+kml_matrix_read(Datum datum, bool missing_ok, const char *what, size_t *rows, size_t *columns)
 {
     ArrayType *array = DatumGetArrayTypeP(datum);
     size_t n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
     double *values;
 
-    if (ARR_NDIM(array) > 2 || (ARR_NDIM(array) == 1 && !row_ok))
+    if (n > 0 && ARR_NDIM(array) != 2)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("%s must be a two-dimensional array, got %d dimension(s)", what, ARR_NDIM(array))));
-    if (array_contains_nulls(array))
+    *rows = n > 0 ? ARR_DIMS(array)[0] : 0;
+    *columns = n > 0 ? ARR_DIMS(array)[1] : 0;
+    values = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * sizeof(double));
+    if (!array_contains_nulls(array))
+        memcpy(values, ARR_DATA_PTR(array), n * sizeof(double));
+    else if (missing_ok)
+        copy_with_nulls(array, n, values);
+    else
         ereport(ERROR,
                 (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
                  errmsg("%s must not contain NULL elements", what)));
-    if (ARR_NDIM(array) == 0)
-        *rows = *columns = 0;
-    else
-    {
-        *rows = ARR_NDIM(array) == 2 ? ARR_DIMS(array)[0] : 1;
-        *columns = ARR_DIMS(array)[ARR_NDIM(array) - 1];
-    }
-    values = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * sizeof(double));
-    memcpy(values, ARR_DATA_PTR(array), n * sizeof(double));
     if ((Pointer) array != DatumGetPointer(datum))
         pfree(array);
     return values;

@@ -1,0 +1,453 @@
+/*
+ * accumulate.c: the type accumulator, the aggregates accumulate and merge, and
+ * what is done with their values: merge, subtract, solve.
+ *
+ * The state of the aggregates is the flat value itself, changed in place: a
+ * varlena whose KmSums starts 8 bytes in, so that it is aligned.
+ */
+#include "glue.h"
+
+#include "common/base64.h"
+#include "libpq/pqformat.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "accumulator.h"
+
+#define SUMS_OFFSET MAXALIGN(VARHDRSZ)
+
+static KmSums *
+sums_of(struct varlena *value)
+{
+    return (KmSums *) ((char *) value + SUMS_OFFSET);
+}
+
+/* A value with room for `bytes` of sums, all zero (the padding is stored too). */
+static struct varlena *
+value_make(size_t bytes)
+{
+    struct varlena *value = palloc0(SUMS_OFFSET + bytes);
+
+    SET_VARSIZE(value, SUMS_OFFSET + bytes);
+    return value;
+}
+
+/* ---- the feature map of a value or a call ---- */
+
+/* What a call site keeps between rows. */
+typedef struct SumsCall
+{
+    KmContext *ctx;             /* of everything below */
+    struct varlena *spec;       /* learner as given to accumulate, or NULL */
+    KmText text;                /* canonical text of the map */
+    KmLearner *learner;
+    KmFeatureMap *map;
+    size_t d, targets;          /* of map */
+    KmlVectorReader x, y;
+} SumsCall;
+
+static SumsCall *
+sums_call(FunctionCallInfo fcinfo)
+{
+    SumsCall *call = fcinfo->flinfo->fn_extra;
+
+    if (call == NULL)
+    {
+        call = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof *call);
+        fcinfo->flinfo->fn_extra = call;
+    }
+    return call;
+}
+
+static void
+set_learner(SumsCall *call, MemoryContext memory, const char *text, size_t length)
+{
+    KmContext *ctx = kml_context_create(memory);
+    KmText canonical = {0};
+
+    if (call->ctx)
+        kml_context_delete(call->ctx);
+    call->ctx = NULL;
+    call->map = NULL;
+    call->spec = NULL;
+    kml_check(ctx, km_learner_parse(ctx, text, length, &call->learner));
+    kml_check(ctx, km_feature_map_text(ctx, call->learner, &canonical));
+    call->text = canonical;
+    call->ctx = ctx;
+}
+
+static KmFeatureMap *
+map_for(SumsCall *call, size_t d, size_t targets)
+{
+    if (call->map == NULL || call->d != d || call->targets != targets)
+    {
+        kml_check(call->ctx, km_feature_map_create(call->ctx, call->learner, d, targets, &call->map));
+        call->d = d;
+        call->targets = targets;
+    }
+    return call->map;
+}
+
+/* Add the waiting rows of a value that is in use. */
+static void
+flush(SumsCall *call, MemoryContext memory, KmSums *sums)
+{
+    const char *text = km_sums_learner(sums);
+
+    if (sums->waiting == 0)
+        return;
+    if (call->ctx == NULL || call->text.length != sums->learner_bytes ||
+        memcmp(call->text.data, text, sums->learner_bytes) != 0)
+        set_learner(call, memory, text, sums->learner_bytes);
+    kml_check(call->ctx, km_sums_flush(call->ctx, map_for(call, sums->d, sums->targets), sums));
+}
+
+/* The stored form of flushed sums. */
+static struct varlena *
+stored(const KmSums *sums)
+{
+    struct varlena *value = value_make(km_sums_stored_bytes(sums));
+
+    km_sums_store(sums, sums_of(value));
+    return value;
+}
+
+/* An argument of a plain function: a stored value, checked. */
+static KmSums *
+stored_argument(FunctionCallInfo fcinfo, int i, KmContext *ctx)
+{
+    struct varlena *value = PG_DETOAST_DATUM(PG_GETARG_DATUM(i));
+
+    if (VARSIZE(value) < SUMS_OFFSET)
+        ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("accumulator is too short")));
+    kml_check(ctx, km_sums_check(ctx, sums_of(value), VARSIZE(value) - SUMS_OFFSET));
+    return sums_of(value);
+}
+
+/* ---- type accumulator: text is base64 of the stored bytes ---- */
+
+PG_FUNCTION_INFO_V1(kml_accumulator_in);
+PG_FUNCTION_INFO_V1(kml_accumulator_out);
+PG_FUNCTION_INFO_V1(kml_accumulator_recv);
+PG_FUNCTION_INFO_V1(kml_accumulator_send);
+
+static struct varlena *
+checked(struct varlena *value)
+{
+    KmContext *ctx = kml_context_create(CurrentMemoryContext);
+
+    kml_check(ctx, km_sums_check(ctx, sums_of(value), VARSIZE(value) - SUMS_OFFSET));
+    kml_context_delete(ctx);
+    return value;
+}
+
+/* A partial state travels as text too (Citus), so output flushes first. */
+static struct varlena *
+stored_for_output(FunctionCallInfo fcinfo)
+{
+    struct varlena *value = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0));
+
+    flush(sums_call(fcinfo), fcinfo->flinfo->fn_mcxt, sums_of(value));
+    return stored(sums_of(value));
+}
+
+Datum
+kml_accumulator_in(PG_FUNCTION_ARGS)
+{
+    char *text = PG_GETARG_CSTRING(0);
+    int length = strlen(text);
+    int room = pg_b64_dec_len(length);
+    struct varlena *value = value_make(room);
+    int bytes = pg_b64_decode(text, length, (void *) sums_of(value), room);
+
+    if (bytes < 0)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+                 errmsg("invalid input syntax for type accumulator: not base64")));
+    SET_VARSIZE(value, SUMS_OFFSET + bytes);
+    PG_RETURN_POINTER(checked(value));
+}
+
+Datum
+kml_accumulator_out(PG_FUNCTION_ARGS)
+{
+    struct varlena *value = stored_for_output(fcinfo);
+    int bytes = VARSIZE(value) - SUMS_OFFSET;
+    int room = pg_b64_enc_len(bytes);
+    char *text = palloc(room + 1);
+    int length = pg_b64_encode((void *) sums_of(value), bytes, text, room);
+
+    if (length < 0)
+        elog(ERROR, "could not encode an accumulator of %d bytes", bytes);
+    text[length] = '\0';
+    PG_RETURN_CSTRING(text);
+}
+
+Datum
+kml_accumulator_recv(PG_FUNCTION_ARGS)
+{
+    StringInfo message = (StringInfo) PG_GETARG_POINTER(0);
+    int bytes = message->len - message->cursor;
+    struct varlena *value = value_make(bytes);
+
+    pq_copymsgbytes(message, (char *) sums_of(value), bytes);
+    PG_RETURN_POINTER(checked(value));
+}
+
+Datum
+kml_accumulator_send(PG_FUNCTION_ARGS)
+{
+    struct varlena *value = stored_for_output(fcinfo);
+    StringInfoData message;
+
+    pq_begintypsend(&message);
+    pq_sendbytes(&message, (char *) sums_of(value), VARSIZE(value) - SUMS_OFFSET);
+    PG_RETURN_BYTEA_P(pq_endtypsend(&message));
+}
+
+/* ---- accumulate ---- */
+
+/* Set up the call for its learner; the map is made when a row tells its columns. */
+static SumsCall *
+accumulate_call(FunctionCallInfo fcinfo)
+{
+    SumsCall *call = sums_call(fcinfo);
+    struct varlena *spec = PG_GETARG_VARLENA_PP(1);
+
+    if (call->spec == NULL || !kml_varlena_equal(call->spec, spec))
+    {
+        MemoryContext memory = fcinfo->flinfo->fn_mcxt, old;
+
+        set_learner(call, memory, VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec));
+        old = MemoryContextSwitchTo(call->ctx->owner);
+        call->spec = kml_spec_make(VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec));
+        MemoryContextSwitchTo(old);
+    }
+    if (!OidIsValid(call->x.type))
+    {
+        kml_vector_reader_init(&call->x, get_fn_expr_argtype(fcinfo->flinfo, 2), "x", fcinfo->flinfo->fn_mcxt);
+        if (type_is_array(get_fn_expr_argtype(fcinfo->flinfo, 3)))
+            kml_vector_reader_init(&call->y, get_fn_expr_argtype(fcinfo->flinfo, 3), "y", fcinfo->flinfo->fn_mcxt);
+    }
+    PG_FREE_IF_COPY(spec, 1);
+    return call;
+}
+
+static struct varlena *
+start_empty(const SumsCall *call)
+{
+    struct varlena *value = value_make(km_sums_empty_bytes(call->text.length));
+
+    km_sums_init_empty(call->text.length, call->text.data, sums_of(value));
+    return value;
+}
+
+/* A value with the map of this row's columns; what an empty one counted is kept. */
+static struct varlena *
+start_with_map(const KmFeatureMap *map, const struct varlena *empty)
+{
+    size_t bytes = km_sums_initial_bytes(map);
+    struct varlena *value = value_make(bytes);
+
+    km_sums_init(map, bytes, sums_of(value));
+    if (empty)
+        sums_of(value)->n_skipped = sums_of((struct varlena *) empty)->n_skipped;
+    return value;
+}
+
+/* The value with room for one more row; a larger copy when it is full. */
+static struct varlena *
+with_room(const KmFeatureMap *map, struct varlena *value)
+{
+    size_t wanted = km_sums_wanted_bytes(map, sums_of(value));
+    struct varlena *larger;
+
+    if (wanted <= sums_of(value)->bytes)
+        return value;
+    larger = value_make(wanted);
+    km_sums_grow(sums_of(value), wanted, sums_of(larger));
+    return larger;
+}
+
+static void
+check_same_learner(const SumsCall *call, const KmSums *sums)
+{
+    if (call->text.length != sums->learner_bytes ||
+        memcmp(call->text.data, km_sums_learner(sums), sums->learner_bytes) != 0)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("the learner of accumulate must be the same for all rows of a group")));
+}
+
+static void
+check_same_columns(const KmSums *sums, size_t d, size_t targets)
+{
+    if (sums->d != d || sums->targets != targets)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("row has %zu features and %zu target(s), the rows before it have %u and %u", d, targets,
+                        sums->d, sums->targets)));
+}
+
+static struct varlena *
+accumulate_row(FunctionCallInfo fcinfo, SumsCall *call, struct varlena *value)
+{
+    double target = 0, weight = PG_NARGS() > 4 ? PG_GETARG_FLOAT8(4) : 1;
+    const double *y = &target;
+    size_t targets = 1;
+    KmFeatureMap *map;
+
+    kml_vector_read(&call->x, PG_GETARG_DATUM(2), "x");
+    if (call->x.first_missing < call->x.n && !km_learner_takes_missing(call->learner))
+        kml_refuse_missing(&call->x, "x");
+    if (OidIsValid(call->y.type))
+    {
+        kml_vector_read(&call->y, PG_GETARG_DATUM(3), "y");
+        y = call->y.value;
+        targets = call->y.n;
+    }
+    else
+        target = PG_GETARG_FLOAT8(3);
+
+    map = map_for(call, call->x.n, targets);
+    if (value == NULL || sums_of(value)->d == 0)
+        value = start_with_map(map, value);
+    check_same_columns(sums_of(value), call->x.n, targets);
+    value = with_room(map, value);
+    kml_check(call->ctx, km_sums_add(call->ctx, map, sums_of(value), call->x.value, y, weight));
+    return value;
+}
+
+PG_FUNCTION_INFO_V1(kml_accumulate_transition);
+
+/* (state, learner, x, y [, weight]) */
+Datum
+kml_accumulate_transition(PG_FUNCTION_ARGS)
+{
+    struct varlena *value = PG_ARGISNULL(0) ? NULL : (struct varlena *) PG_GETARG_POINTER(0);
+    SumsCall *call;
+
+    if (!AggCheckCallContext(fcinfo, NULL))
+        elog(ERROR, "accumulate transition called outside an aggregate");
+    if (PG_ARGISNULL(1))
+        ereport(ERROR,
+                (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("learner of accumulate must not be NULL")));
+    call = accumulate_call(fcinfo);
+    if (value)
+        check_same_learner(call, sums_of(value));
+    for (int i = 2; i < PG_NARGS(); i++)
+        if (PG_ARGISNULL(i))
+        {
+            if (value == NULL)
+                value = start_empty(call);
+            sums_of(value)->n_skipped++;
+            PG_RETURN_POINTER(value);
+        }
+    PG_RETURN_POINTER(accumulate_row(fcinfo, call, value));
+}
+
+/* ---- merging ---- */
+
+/* a += sign * b, in a itself or in a larger copy; both flushed. */
+static struct varlena *
+merge_into(struct varlena *a, const KmSums *b, int sign)
+{
+    KmContext *ctx = kml_context_create(CurrentMemoryContext);
+    size_t wanted = km_sums_merged_bytes(sums_of(a), b);
+
+    if (wanted > sums_of(a)->bytes)
+    {
+        struct varlena *larger = value_make(wanted);
+
+        km_sums_grow(sums_of(a), wanted, sums_of(larger));
+        a = larger;
+    }
+    kml_check(ctx, km_sums_merge(ctx, sums_of(a), b, sign));
+    kml_context_delete(ctx);
+    return a;
+}
+
+PG_FUNCTION_INFO_V1(kml_accumulator_combine);
+PG_FUNCTION_INFO_V1(kml_accumulator_final);
+
+/* Combine function of accumulate, transition function of merge: strict, changes the first in place. */
+Datum
+kml_accumulator_combine(PG_FUNCTION_ARGS)
+{
+    SumsCall *call = sums_call(fcinfo);
+    MemoryContext memory = fcinfo->flinfo->fn_mcxt;
+    struct varlena *a = (struct varlena *) PG_GETARG_POINTER(0);
+    struct varlena *b = PG_DETOAST_DATUM(PG_GETARG_DATUM(1));
+
+    if (!AggCheckCallContext(fcinfo, NULL))
+        elog(ERROR, "accumulator combine called outside an aggregate");
+    /* the first value that a strict transition starts from may still be toasted or stored */
+    a = PG_DETOAST_DATUM(PointerGetDatum(a));
+    flush(call, memory, sums_of(a));
+    if (sums_of(b)->waiting > 0)
+    {
+        b = PG_DETOAST_DATUM_COPY(PointerGetDatum(b));
+        flush(call, memory, sums_of(b));
+    }
+    PG_RETURN_POINTER(merge_into(a, sums_of(b), 1));
+}
+
+/* The stored form; the state stays as it is but for its waiting rows. */
+Datum
+kml_accumulator_final(PG_FUNCTION_ARGS)
+{
+    struct varlena *value = PG_DETOAST_DATUM(PG_GETARG_DATUM(0));
+
+    flush(sums_call(fcinfo), fcinfo->flinfo->fn_mcxt, sums_of(value));
+    PG_RETURN_POINTER(stored(sums_of(value)));
+}
+
+static Datum
+combined(FunctionCallInfo fcinfo, int sign)
+{
+    KmContext *ctx = kml_context_create(CurrentMemoryContext);
+    KmSums *a = stored_argument(fcinfo, 0, ctx);
+    KmSums *b = stored_argument(fcinfo, 1, ctx);
+    struct varlena *copy = value_make(a->bytes);
+
+    memcpy(sums_of(copy), a, a->bytes);
+    copy = merge_into(copy, b, sign);
+    kml_context_delete(ctx);
+    PG_RETURN_POINTER(stored(sums_of(copy)));
+}
+
+PG_FUNCTION_INFO_V1(kml_merge);
+PG_FUNCTION_INFO_V1(kml_subtract);
+
+Datum
+kml_merge(PG_FUNCTION_ARGS)
+{
+    return combined(fcinfo, 1);
+}
+
+Datum
+kml_subtract(PG_FUNCTION_ARGS)
+{
+    return combined(fcinfo, -1);
+}
+
+/* ---- solve ---- */
+
+PG_FUNCTION_INFO_V1(kml_solve);
+
+Datum
+kml_solve(PG_FUNCTION_ARGS)
+{
+    KmContext *ctx = kml_context_create(CurrentMemoryContext);
+    KmSums *sums = stored_argument(fcinfo, 0, ctx);
+    KmLearner *learner = kml_learner_parse(ctx, PG_GETARG_VARLENA_PP(1));
+    KmModel *model;
+    bytea *bytes;
+
+    kml_check(ctx, km_sums_solve(ctx, learner, sums, &model));
+    if (model == NULL)
+        PG_RETURN_NULL();
+    bytes = kml_model_to_bytea(ctx, model);
+    kml_context_delete(ctx);
+    PG_RETURN_BYTEA_P(bytes);
+}

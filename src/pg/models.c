@@ -1,0 +1,231 @@
+/*
+ * models.c: models as bytea, and their decoded forms kept at a call site.
+ *
+ * A model is decoded once per call site and value, not once per row.  The key is
+ * the argument's bytes as they come: for a value in TOAST that is its pointer (18
+ * bytes that name the stored value), so a large model is neither fetched nor
+ * compared again; for an inline value it is the content itself.
+ */
+#include "glue.h"
+
+#include "common/hashfn.h"
+#include "utils/builtins.h"
+
+#define MAX_ENTRIES 64
+
+typedef struct Entry
+{
+    uint32 hash;
+    size_t key_bytes;
+    void *key;
+    uint64 used;                /* time of last use */
+    KmlModel model;
+} Entry;
+
+struct KmlModelCache
+{
+    MemoryContext memory;
+    uint64 clock;
+    Entry *last;                /* the entry of the previous call */
+    int n;
+    Entry entry[MAX_ENTRIES];
+    KmlVectorReader row;        /* of argument 1 */
+};
+
+/* Models decoded by this backend, for tests and the curious. */
+static uint64 models_decoded = 0;
+
+bytea *
+kml_model_to_bytea(KmContext *ctx, const KmModel *model)
+{
+    size_t bytes = km_model_encoded_size(model);
+    bytea *value;
+
+    if (bytes > KM_MODEL_MAX_BYTES)
+        ereport(ERROR,
+                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                 errmsg("model of %zu MB is over the limit of %zu MB", bytes >> 20, KM_MODEL_MAX_BYTES >> 20)));
+    value = palloc(VARHDRSZ + bytes);
+    SET_VARSIZE(value, VARHDRSZ + bytes);
+    kml_check(ctx, km_model_encode(ctx, model, (unsigned char *) VARDATA(value)));
+    return value;
+}
+
+KmlModelCache *
+kml_model_cache(FmgrInfo *flinfo)
+{
+    KmlModelCache *cache = flinfo->fn_extra;
+
+    if (cache == NULL)
+    {
+        cache = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *cache);
+        cache->memory = flinfo->fn_mcxt;
+        flinfo->fn_extra = cache;
+    }
+    return cache;
+}
+
+/* ---- decoding ---- */
+
+static void
+decode(KmlModelCache *cache, struct varlena *raw, KmlModel *out)
+{
+    KmContext *ctx = kml_context_create(cache->memory);
+    struct varlena *bytes = PG_DETOAST_DATUM_PACKED(PointerGetDatum(raw));
+    KmModel *model;
+    size_t width;
+
+    kml_check(ctx, km_model_decode(ctx, (unsigned char *) VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes), &model));
+    kml_check(ctx, km_scorer_create(ctx, model, &out->scorer));
+    width = Max(out->scorer->score.n_out, out->scorer->steps.d_out);
+    kml_check(ctx, km_alloc(ctx, width, &out->values));
+    out->ctx = ctx;
+    models_decoded++;
+    if (bytes != raw)
+        pfree(bytes);
+}
+
+/* A place for a new entry: a free one, or that of the model not used for longest. */
+static Entry *
+victim(KmlModelCache *cache)
+{
+    Entry *oldest = &cache->entry[0];
+
+    if (cache->n < MAX_ENTRIES)
+        return &cache->entry[cache->n++];
+    for (int i = 1; i < MAX_ENTRIES; i++)
+        if (cache->entry[i].used < oldest->used)
+            oldest = &cache->entry[i];
+    return oldest;
+}
+
+/* An error while decoding leaves an entry with hash and key cleared, which nothing matches. */
+static Entry *
+add_entry(KmlModelCache *cache, uint32 hash, struct varlena *raw)
+{
+    Entry *entry = victim(cache);
+
+    if (entry->key)
+        pfree(entry->key);
+    if (entry->model.ctx)
+        kml_context_delete(entry->model.ctx);
+    memset(entry, 0, sizeof *entry);
+    decode(cache, raw, &entry->model);
+    entry->hash = hash;
+    entry->key_bytes = VARSIZE_ANY(raw);
+    entry->key = MemoryContextAllocHuge(cache->memory, entry->key_bytes);
+    memcpy(entry->key, raw, entry->key_bytes);
+    return entry;
+}
+
+/* ---- looking up ---- */
+
+static bool
+matches(const Entry *entry, const struct varlena *raw)
+{
+    return entry->key && entry->key_bytes == VARSIZE_ANY(raw) && memcmp(entry->key, raw, entry->key_bytes) == 0;
+}
+
+/* Of the ends only: equal hashes are followed by a comparison of all bytes. */
+static uint32
+hash_ends(const struct varlena *raw)
+{
+    size_t bytes = VARSIZE_ANY(raw), end = Min(bytes, 64);
+    const unsigned char *p = (const unsigned char *) raw;
+
+    return hash_combine(hash_bytes(p, end), hash_bytes(p + bytes - end, end));
+}
+
+static Entry *
+find(KmlModelCache *cache, struct varlena *raw)
+{
+    uint32 hash = hash_ends(raw);
+
+    for (int i = 0; i < cache->n; i++)
+        if (cache->entry[i].hash == hash && matches(&cache->entry[i], raw))
+            return &cache->entry[i];
+    return add_entry(cache, hash, raw);
+}
+
+KmlModel *
+kml_model_lookup(KmlModelCache *cache, Datum datum)
+{
+    struct varlena *raw = (struct varlena *) DatumGetPointer(datum);
+
+    /* pointers to memory are no names of a value: look at what they point to */
+    if (VARATT_IS_EXTERNAL(raw) && !VARATT_IS_EXTERNAL_ONDISK(raw))
+        raw = PG_DETOAST_DATUM_PACKED(datum);
+    if (cache->last == NULL || !matches(cache->last, raw))
+    {
+        cache->last = NULL;
+        cache->last = find(cache, raw);
+    }
+    cache->last->used = ++cache->clock;
+    return &cache->last->model;
+}
+
+bool
+kml_model_is_stable(FmgrInfo *flinfo)
+{
+    return get_fn_expr_arg_stable(flinfo, 0);
+}
+
+KmlModel *
+kml_model_argument(FunctionCallInfo fcinfo)
+{
+    KmlModelCache *cache = kml_model_cache(fcinfo->flinfo);
+
+    if (cache->last && kml_model_is_stable(fcinfo->flinfo))
+        return &cache->last->model;
+    return kml_model_lookup(cache, PG_GETARG_DATUM(0));
+}
+
+/* ---- rows for a model ---- */
+
+KmlVectorReader *
+kml_row_reader(FmgrInfo *flinfo)
+{
+    KmlModelCache *cache = kml_model_cache(flinfo);
+
+    if (!OidIsValid(cache->row.type))
+        kml_vector_reader_init(&cache->row, get_fn_expr_argtype(flinfo, 1), "x", cache->memory);
+    return &cache->row;
+}
+
+void
+kml_model_check_features(const KmlModel *model, size_t n)
+{
+    if (n != model->scorer->d)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("model expects %zu features, got %zu", model->scorer->d, n),
+                 errdetail("The model's learner is %.200s.", model->scorer->model->learner)));
+}
+
+const double *
+kml_model_row(const KmlModel *model, KmlVectorReader *reader, Datum datum)
+{
+    kml_vector_read(reader, datum, "x");
+    kml_model_check_features(model, reader->n);
+    if (reader->first_missing < reader->n && !model->scorer->takes_missing)
+        kml_refuse_missing(reader, "x");
+    return reader->value;
+}
+
+void
+kml_model_require_estimator(const KmlModel *model)
+{
+    if (model->scorer->score.n_out == 0)
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("model %.200s has no estimator", model->scorer->model->learner),
+                 errhint("Use transform(model, x).")));
+}
+
+PG_FUNCTION_INFO_V1(kml_models_decoded);
+
+Datum
+kml_models_decoded(PG_FUNCTION_ARGS)
+{
+    PG_RETURN_INT64(models_decoded);
+}
