@@ -10,10 +10,11 @@
 static KmStatus
 add_chunk(KmContext *ctx, KmArena *arena, size_t bytes)
 {
-    size_t chunk = arena->chunk == 0 ? FIRST_CHUNK : arena->chunk < LAST_CHUNK ? 2 * arena->chunk : LAST_CHUNK;
-
-    arena->chunk = chunk;
-    arena->left = bytes > chunk ? bytes : chunk;
+    if (arena->chunk == 0)
+        arena->chunk = FIRST_CHUNK;
+    else if (arena->chunk < LAST_CHUNK)
+        arena->chunk *= 2;
+    arena->left = bytes > arena->chunk ? bytes : arena->chunk;
     return km_alloc(ctx, arena->left, &arena->next);
 }
 
@@ -23,7 +24,8 @@ km_arena_bytes(KmContext *ctx, KmArena *arena, size_t count, size_t size, void *
     size_t bytes;
 
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT)
-        return km_fail(ctx, KM_MEMORY, "%zu elements of %zu bytes are more than memory can hold", count, size);
+        return km_fail(ctx, KM_MEMORY, "%zu elements of %zu bytes are more than memory can hold", count,
+                       size);
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (bytes > arena->left || arena->next == NULL)
         KM_TRY(add_chunk(ctx, arena, bytes));

@@ -144,9 +144,11 @@ km_alloc_bytes(KmContext *ctx, size_t count, size_t size, void **out)
 
     if (__builtin_mul_overflow(count, size, &bytes) ||
         __builtin_add_overflow(bytes, sizeof(BlockHeader), &bytes))
-        return km_fail(ctx, KM_MEMORY, "%zu elements of %zu bytes are more than memory can hold", count, size);
+        return km_fail(ctx, KM_MEMORY, "%zu elements of %zu bytes are more than memory can hold", count,
+                       size);
     if (bytes > bytes_left(ctx))
-        return km_fail(ctx, KM_MEMORY, "%zu more bytes of memory would pass the limit of %zu, with %zu in use",
+        return km_fail(ctx, KM_MEMORY,
+                       "%zu more bytes of memory would pass the limit of %zu, with %zu in use",
                        bytes, ctx->max_bytes, ctx->used_bytes);
     header = ctx->allocate(ctx, bytes);
     if (header == NULL)
@@ -185,7 +187,8 @@ km_reserve(KmContext *ctx, double bytes, const char *what, const char *hint)
 {
     if (bytes <= (double) bytes_left(ctx))
         return KM_OK;
-    km_fail(ctx, KM_MEMORY, "%s needs %.0f bytes of memory, over the limit of %zu", what, bytes, ctx->max_bytes);
+    km_fail(ctx, KM_MEMORY, "%s needs %.0f bytes of memory, over the limit of %zu", what, bytes,
+            ctx->max_bytes);
     if (ctx->used_bytes > 0)
         km_detail(ctx, KM_MEMORY, "%zu bytes are in use.", ctx->used_bytes);
     if (hint != NULL)

@@ -62,7 +62,8 @@ append_name(char *list, size_t length, const char *name)
 {
     if (length + strlen(name) + 3 > LIST_LENGTH)
         return length;
-    return length + (size_t) snprintf(list + length, LIST_LENGTH - length, "%s%s", length > 0 ? ", " : "", name);
+    return length + (size_t) snprintf(list + length, LIST_LENGTH - length, "%s%s", length > 0 ? ", " : "",
+                                      name);
 }
 
 static KmStatus
@@ -134,7 +135,8 @@ nearest_name(const char *name, size_t n, const KmSignature *const *known)
 }
 
 KmStatus
-km_unknown_name(KmContext *ctx, const KmNode *node, const char *what, size_t n, const KmSignature *const *known)
+km_unknown_name(KmContext *ctx, const KmNode *node, const char *what, size_t n,
+                const KmSignature *const *known)
 {
     const char *nearest = nearest_name(node->text, n, known);
     char list[LIST_LENGTH] = "";
@@ -151,7 +153,8 @@ km_unknown_name(KmContext *ctx, const KmNode *node, const char *what, size_t n, 
 /* ---- matching arguments with parameters ---- */
 
 static KmStatus
-match_positional(KmContext *ctx, const KmSignature *signature, const KmNode *argument, size_t *next, size_t *out)
+match_positional(KmContext *ctx, const KmSignature *signature, const KmNode *argument, size_t *next,
+                 size_t *out)
 {
     size_t n = count_params(signature);
 
@@ -160,17 +163,20 @@ match_positional(KmContext *ctx, const KmSignature *signature, const KmNode *arg
     *out = (*next)++;
     if (*out < n)
         return KM_OK;
-    km_node_fail(ctx, argument, "too many arguments without a name for %s %s", signature->what, signature->name);
+    km_node_fail(ctx, argument, "too many arguments without a name for %s %s", signature->what,
+                 signature->name);
     return hint_params(ctx, KM_INVALID, signature);
 }
 
 static KmStatus
-match_named(KmContext *ctx, const KmSignature *signature, const KmNode *argument, const char *key, size_t *out)
+match_named(KmContext *ctx, const KmSignature *signature, const KmNode *argument, const char *key,
+            size_t *out)
 {
     *out = find_param(signature, key);
     if (*out < KM_MAX_PARAMS)
         return KM_OK;
-    km_node_fail(ctx, argument, "unknown parameter \"%.60s\" of %s %s", key, signature->what, signature->name);
+    km_node_fail(ctx, argument, "unknown parameter \"%.60s\" of %s %s", key, signature->what,
+                 signature->name);
     return hint_params(ctx, KM_INVALID, signature);
 }
 
@@ -237,7 +243,8 @@ bind_default(KmContext *ctx, const KmSignature *signature, const KmParam *param,
 }
 
 static KmStatus
-bind_values(KmContext *ctx, const KmSignature *signature, const KmNode *call, const Matched *matched, KmArgs *out)
+bind_values(KmContext *ctx, const KmSignature *signature, const KmNode *call, const Matched *matched,
+            KmArgs *out)
 {
     size_t n = count_params(signature);
 

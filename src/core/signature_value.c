@@ -211,9 +211,11 @@ describe_element(const Target *target, size_t row, size_t column, size_t size, c
     const KmNode *node = target->node;
 
     if (node->kind == KM_NODE_MAP)
-        snprintf(out, size, "number of label '%.60s' in parameter \"%s\"", node->key[row], target->param->name);
-    else if (node->item[row]->kind == KM_NODE_LIST)
-        snprintf(out, size, "element [%zu,%zu] of parameter \"%s\"", row + 1, column + 1, target->param->name);
+        snprintf(out, size, "number of label '%.60s' in parameter \"%s\"", node->key[row],
+                 target->param->name);
+    else if (node->item[0]->kind == KM_NODE_LIST)
+        snprintf(out, size, "element [%zu,%zu] of parameter \"%s\"", row + 1, column + 1,
+                 target->param->name);
     else
         snprintf(out, size, "element %zu of parameter \"%s\"", row + 1, target->param->name);
 }
@@ -233,6 +235,15 @@ read_element(const Target *target, size_t row, size_t column, const KmNode *node
     if (km_is_grid(node))
         return km_node_fail(target->ctx, node, "a grid cannot stand inside a list");
     return km_node_fail(target->ctx, node, "%s of %s must be a number", subject, target->signature->name);
+}
+
+static KmStatus
+refuse_empty(const Target *target)
+{
+    if (target->node->n > 0)
+        return KM_OK;
+    return km_node_fail(target->ctx, target->node, "parameter \"%s\" of %s must not be empty",
+                        target->param->name, target->signature->name);
 }
 
 static KmStatus
@@ -257,7 +268,8 @@ check_row(const Target *target, size_t row, size_t columns)
         return km_node_fail(target->ctx, node, "row %zu of parameter \"%s\" of %s must be a list of numbers",
                             row + 1, target->param->name, target->signature->name);
     if (node->n != columns || columns == 0)
-        return km_node_fail(target->ctx, node, "row %zu of parameter \"%s\" of %s has %zu numbers, expected %zu",
+        return km_node_fail(target->ctx, node,
+                            "row %zu of parameter \"%s\" of %s has %zu numbers, expected %zu",
                             row + 1, target->param->name, target->signature->name, node->n,
                             columns > 0 ? columns : 1);
     return KM_OK;
@@ -289,9 +301,7 @@ read_list(const Target *target, KmValue *out)
 
     if (!(target->param->kinds & (nested ? KM_KIND_MATRIX : KM_KIND_LIST | KM_KIND_MATRIX)))
         return wrong_kind(target);
-    if (node->n == 0)
-        return km_node_fail(target->ctx, node, "parameter \"%s\" of %s must not be empty", target->param->name,
-                            target->signature->name);
+    KM_TRY(refuse_empty(target));
     if (nested)
         return read_matrix(target, out);
     if (!(target->param->kinds & KM_KIND_LIST))
@@ -330,9 +340,7 @@ read_map(const Target *target, KmValue *out)
 
     if (!(target->param->kinds & KM_KIND_MAP))
         return wrong_kind(target);
-    if (node->n == 0)
-        return km_node_fail(target->ctx, node, "parameter \"%s\" of %s must not be empty", target->param->name,
-                            target->signature->name);
+    KM_TRY(refuse_empty(target));
     out->kind = KM_KIND_MAP;
     out->label = node->key;
     KM_TRY(check_labels(target));

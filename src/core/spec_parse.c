@@ -423,7 +423,8 @@ parse_arguments(Parser *p, KmNode *call)
             named = key != NULL;
             KM_TRY(push(p, item, key));
         } while (accept(p, ','));
-    KM_TRY(close_bracket(p, ')', p->n_stack == base ? "expected \")\" or a value" : "expected \",\" or \")\""));
+    KM_TRY(close_bracket(p, ')',
+                         p->n_stack == base ? "expected \")\" or a value" : "expected \",\" or \")\""));
     if (p->n_stack > base)
     {
         call->kind = KM_NODE_CALL;

@@ -161,7 +161,8 @@ reserve_compares_with_what_is_left(void **state)
 
     assert_int_equal(km_reserve(ctx, CAP, "ridge", NULL), KM_OK);
     assert_int_equal(km_reserve(ctx, CAP + 1.0, "ridge on 7 rows", "Use nystroem."), KM_MEMORY);
-    assert_string_equal(ctx->message, "ridge on 7 rows needs 1048577 bytes of memory, over the limit of 1048576");
+    assert_string_equal(ctx->message,
+                        "ridge on 7 rows needs 1048577 bytes of memory, over the limit of 1048576");
     assert_string_equal(ctx->detail, "");
     assert_string_equal(ctx->hint, "Use nystroem.");
     assert_int_equal(km_alloc(ctx, 1000, &a), KM_OK);
@@ -275,8 +276,8 @@ numbers_print_as_expected(void **state)
         {0, "0"}, {-0.0, "-0"}, {1, "1"}, {-12, "-12"}, {0.1, "0.1"}, {0.1 + 0.2, "0.30000000000000004"},
         {1e-5, "1e-05"}, {1e-4, "0.0001"}, {0.00012345, "0.00012345"}, {123.456, "123.456"}, {-2.5, "-2.5"},
         {123456789012345, "123456789012345"}, {1e14, "100000000000000"}, {1e15, "1e+15"},
-        {12345678901234567, "1.2345678901234568e+16"}, {123456789012345.6, "123456789012345.6"},
-        {1e22, "1e+22"}, {1e23, "1e+23"}, {9007199254740993, "9.007199254740992e+15"},
+        {12345678901234567.0, "1.2345678901234568e+16"}, {123456789012345.6, "123456789012345.6"},
+        {1e22, "1e+22"}, {1e23, "1e+23"}, {9007199254740993.0, "9.007199254740992e+15"},
         {0x1p-44, "5.684341886080802e-14"}, {0x1p-1022, "2.2250738585072014e-308"},
         {5e-324, "5e-324"}, {1.5e-323, "1.5e-323"}, {DBL_MAX, "1.7976931348623157e+308"},
         {M_PI, "3.141592653589793"}, {1.0 / 3, "0.3333333333333333"}, {2.0 / 3, "0.6666666666666666"},
@@ -380,9 +381,11 @@ static void
 only_numbers_are_read(void **state)
 {
     static const struct { const char *text; size_t used; double value; } cases[] = {
-        {"", 0, 0}, {"-", 0, 0}, {".", 0, 0}, {"-.e5", 0, 0}, {"e5", 0, 0}, {"abc", 0, 0}, {" 1", 0, 0}, {"nan", 0, 0},
+        {"", 0, 0}, {"-", 0, 0}, {".", 0, 0}, {"-.e5", 0, 0}, {"e5", 0, 0}, {"abc", 0, 0}, {" 1", 0, 0},
+        {"nan", 0, 0},
         {"0x10", 1, 0}, {"1.", 2, 1}, {".5", 2, 0.5}, {"2e", 1, 2}, {"2e+", 1, 2}, {"2e+3x", 4, 2000},
-        {"1.5.2", 3, 1.5}, {"1,5", 1, 1}, {"INF", 3, INFINITY}, {"-Infinity", 9, -INFINITY}, {"info", 3, INFINITY},
+        {"1.5.2", 3, 1.5}, {"1,5", 1, 1}, {"INF", 3, INFINITY}, {"-Infinity", 9, -INFINITY},
+        {"info", 3, INFINITY},
         {"1e999", 5, INFINITY}, {"1e-999", 6, 0}, {"1e99999999999999999999", 22, INFINITY},
         {"0e99999999999999999999", 22, 0}, {"0.000e5", 7, 0}};
     double value;

@@ -71,7 +71,8 @@ texts_become_canonical(void **state)
         {"f('A b''', '')", "f('A b''', '')"},
         {"\t\n\r\v\f a \n", "a"},
         {"2.5 * k + 3", "2.5*k + 3"},
-        {"scale | svc(rbf(gamma=auto), c=grid(0.1, 1, 10))", "scale | svc(rbf(gamma=auto), c=grid(0.1, 1, 10))"},
+        {"scale | svc(rbf(gamma=auto), c=grid(0.1, 1, 10))",
+         "scale | svc(rbf(gamma=auto), c=grid(0.1, 1, 10))"},
         {"0.1 + 1e-05 + 123456789.125", "0.1 + 1e-05 + 123456789.125"}};
     KmContext *ctx = *state;
 
@@ -160,7 +161,8 @@ errors_point_at_the_place(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_error(ctx, cases[i][0], strlen(cases[i][0]), KM_SYNTAX, cases[i][1], cases[i][2]);
-    assert_error(ctx, "'a\0b'", 5, KM_SYNTAX, SYNTAX "zero byte in a string", "at character 3: \"'a \" <-- here");
+    assert_error(ctx, "'a\0b'", 5, KM_SYNTAX, SYNTAX "zero byte in a string",
+                 "at character 3: \"'a \" <-- here");
     assert_error(ctx, "a\0", 2, KM_SYNTAX, SYNTAX "expected an operator or the end",
                  "at character 2: \"a \" <-- here");
     assert_error(ctx, "-1e400", 6, KM_RANGE, "number too large for double precision",
@@ -309,7 +311,8 @@ make_node(KmContext *ctx, KmNodeKind kind, size_t n)
 static const char *
 random_name(uint64_t *seed)
 {
-    static const char *const names[] = {"rbf", "linear", "a", "_x1", "info", "infinit", "true", "gamma", "nano", "e5"};
+    static const char *const names[] = {"rbf", "linear", "a", "_x1", "info", "infinit", "true", "gamma",
+                                        "nano", "e5"};
 
     return names[pick(seed, sizeof names / sizeof names[0])];
 }
