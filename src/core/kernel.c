@@ -71,8 +71,8 @@ static KmStatus compile_dims(KmContext *ctx, KmLeaf *leaf)
     for (size_t k = 0; k < leaf->n_dims; k++)
     {
         if (value->list[k] != floor(value->list[k]))
-            return km_fail(ctx, KM_INVALID, "dims of %s must be whole numbers, got %g", leaf->type->signature.name,
-                           value->list[k]);
+            return km_fail(ctx, KM_INVALID, "dims of %s must be whole numbers, got %g",
+                           leaf->type->signature.name, value->list[k]);
         leaf->dims[k] = (size_t) value->list[k] - 1;
     }
     return check_distinct(ctx, leaf);
@@ -91,9 +91,11 @@ static bool leaf_has_grid(const KmLeaf *leaf)
 /* A parameter that another one of its group replaces is absent, so a word found here is in use. */
 int km_leaf_waits_for_data(const KmLeaf *leaf)
 {
+    const KmParam *params = leaf->type->signature.params;
+
     for (int i = 0; i < KM_MAX_PARAMS; i++)
     {
-        if (leaf->args.value[i].kind == KM_KIND_WORD && leaf->type->signature.params[i].words == km_data_words)
+        if (leaf->args.value[i].kind == KM_KIND_WORD && params[i].words == km_data_words)
             return i;
     }
     return -1;
@@ -177,10 +179,12 @@ static KmStatus compile_children(Compiler *compiler, KmKernelOp op, size_t n, Km
 
 static KmStatus compile_power(Compiler *compiler, KmNode *node, KmKernel *kernel)
 {
-    double exponent = node->item[1]->number;
+    const KmNode *power = node->item[1];
+    double exponent = power->kind == KM_NODE_NUMBER ? power->number : NAN;
 
-    if (node->item[1]->kind != KM_NODE_NUMBER || !(exponent >= 1 && exponent <= 1e6) || exponent != floor(exponent))
-        return km_node_fail(compiler->ctx, node, "the power of a kernel must be a whole number between 1 and 1000000");
+    if (!(exponent >= 1 && exponent <= 1e6 && exponent == floor(exponent)))
+        return km_node_fail(compiler->ctx, node,
+                            "the power of a kernel must be a whole number between 1 and 1000000");
     kernel->exponent = exponent;
     return compile_children(compiler, KM_OP_POWER, 1, node->item, kernel);
 }
@@ -188,9 +192,9 @@ static KmStatus compile_power(Compiler *compiler, KmNode *node, KmKernel *kernel
 /* Names of learners, only for a better message. */
 static bool is_learner_name(const char *name)
 {
-    static const char *const names[] = {"svc", "nu_svc", "svr", "nu_svr", "one_class", "krr", "gp", "gpc", "ridge",
-        "ridge_classifier", "logistic", "linear_svc", "linear_svr", "impute", "scale", "minmax", "rff", "orf",
-        "nystroem", "poly_features", "kpca", "kmeans"};
+    static const char *const names[] = {"svc", "nu_svc", "svr", "nu_svr", "one_class", "krr", "gp", "gpc",
+        "ridge", "ridge_classifier", "logistic", "linear_svc", "linear_svr", "impute", "scale", "minmax", "rff",
+        "orf", "nystroem", "poly_features", "kpca", "kmeans"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     {
@@ -353,8 +357,8 @@ static KmStatus check_leaf_dimension(KmContext *ctx, const KmLeaf *leaf, size_t 
                            leaf->dims[k] + 1, d);
     }
     if (leaf->n_scale > 0 && leaf->n_scale != own)
-        return km_fail(ctx, KM_DIMENSION, "length_scale of %s has %zu values, but its rows have %zu columns", name,
-                       leaf->n_scale, own);
+        return km_fail(ctx, KM_DIMENSION, "length_scale of %s has %zu values, but its rows have %zu columns",
+                       name, leaf->n_scale, own);
     if (leaf->n_factor > 0 && leaf->n_factor != own)
         return km_fail(ctx, KM_DIMENSION, "metric of %s is %zu x %zu, but its rows have %zu columns", name,
                        leaf->n_factor, leaf->n_factor, own);

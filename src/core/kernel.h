@@ -83,7 +83,10 @@ struct KmKernelType
 /* The table, in the order in which names are listed to users. */
 extern size_t km_kernel_types(const KmKernelType *const **out);
 
-typedef enum KmKernelOp { KM_OP_LEAF, KM_OP_SUM, KM_OP_PRODUCT, KM_OP_POWER, KM_OP_EXP, KM_OP_NORMALIZE } KmKernelOp;
+typedef enum KmKernelOp
+{
+    KM_OP_LEAF, KM_OP_SUM, KM_OP_PRODUCT, KM_OP_POWER, KM_OP_EXP, KM_OP_NORMALIZE
+} KmKernelOp;
 
 typedef struct KmKernel KmKernel;
 
@@ -113,9 +116,9 @@ extern bool km_kernel_has_grid(const KmKernel *kernel);
  * (NULL: ones), after dims; rewrites kernel->node and recompiles the leaves. */
 extern KmStatus km_kernel_resolve(KmContext *ctx, KmKernel *kernel, size_t n, size_t d, const double *x,
                                   const double *w);
-/* Median distance between two different rows (weights count as repetitions), from at most 1000 distinct rows
- * chosen by a hash of their content, so in any order of rows; the median of the nonzero distances when it is 0, and 0
- * when all rows are equal.  what: KM_PAIR_SQDIST for the Euclidean distance (not squared), KM_PAIR_L1. */
+/* Median distance between two rows (weights count as repetitions), from at most 1000 distinct rows chosen
+ * by a hash of their content, so in any order of rows; the median of the nonzero distances when it is 0, and
+ * 0 when all rows are equal.  what: KM_PAIR_SQDIST for the Euclidean distance (not squared), KM_PAIR_L1. */
 extern KmStatus km_median_distance(KmContext *ctx, size_t n, size_t d, const double *x, const double *w,
                                    KmPairwise what, double *out);
 /* Fail unless the kernel can take rows of d columns (dims, scale lists, metric). */
@@ -145,8 +148,8 @@ extern KmStatus km_kernel_tile(KmContext *ctx, const KmKernel *kernel, const KmP
                                const KmPoints *b, size_t j0, size_t n, size_t ld, double *out);
 /* The same in float32, only where km_kernel_has_f32(): a single leaf with map_f32. */
 extern bool km_kernel_has_f32(const KmKernel *kernel);
-extern KmStatus km_kernel_tile_f32(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t i0, size_t m,
-                                   const KmPoints *b, size_t j0, size_t n, size_t ld, float *out);
+extern KmStatus km_kernel_tile_f32(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t i0,
+                                   size_t m, const KmPoints *b, size_t j0, size_t n, size_t ld, float *out);
 /* out[i] = k(a_i, a_i) exactly. */
 extern KmStatus km_kernel_diagonal(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, double *out);
 
@@ -159,13 +162,14 @@ extern KmStatus km_target_create(KmContext *ctx, const KmKernel *kernel, size_t 
                                  KmTarget **out);
 /* out[i * ld + j] = k(x_i, z_j) for m <= KM_SCORE_ROWS rows and all n stored rows; ld >= n
  * rounded up to a multiple of KM_PANEL_WIDTH.  Uses scratch inside the target. */
-extern KmStatus km_target_values(KmContext *ctx, KmTarget *target, size_t m, const double *x, size_t ld, double *out);
+extern KmStatus km_target_values(KmContext *ctx, KmTarget *target, size_t m, const double *x, size_t ld,
+                                 double *out);
 extern size_t km_target_stride(const KmTarget *target);        /* the least ld */
 
 extern void km_target_free(KmContext *ctx, KmTarget *target);
 
 /* One value, by the scoring path; KM_DATA naming the position for NaN or infinity in x or z. */
-extern KmStatus km_kernel_value(KmContext *ctx, const KmKernel *kernel, size_t d, const double *x, const double *z,
-                                double *out);
+extern KmStatus km_kernel_value(KmContext *ctx, const KmKernel *kernel, size_t d, const double *x,
+                                const double *z, double *out);
 
 #endif

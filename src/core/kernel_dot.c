@@ -40,7 +40,8 @@ static void constant_map(const KmLeaf *leaf, size_t n, double *v)
 }
 
 const KmKernelType km_kernel_constant = {
-    .signature = {.name = "constant", .what = "kernel", .params = {KM_PARAM_REAL("value", "1"), KM_PARAM_DIMS}},
+    .signature = {.name = "constant", .what = "kernel",
+                  .params = {KM_PARAM_REAL("value", "1"), KM_PARAM_DIMS}},
     .geometry = KM_GEOMETRY_NONE,
     .flags = KM_STATIONARY | KM_BOUNDED | KM_PSD,
     .compile = constant_compile,
@@ -74,8 +75,8 @@ static void poly_map(const KmLeaf *leaf, size_t n, double *v)
 
 const KmKernelType km_kernel_poly = {
     .signature = {.name = "poly", .aliases = {"polynomial"}, .what = "kernel",
-                  .params = {{.name = "degree", .kinds = KM_KIND_INTEGER, .standard = "3", .min = 0, .max = 1e6,
-                              .grid = true, .positional = true},
+                  .params = {{.name = "degree", .kinds = KM_KIND_INTEGER, .standard = "3", .min = 0,
+                              .max = 1e6, .grid = true, .positional = true},
                              KM_PARAM_GAMMA("1", false, 0), KM_PARAM_REAL("coef0", "1"), KM_PARAM_DIMS}},
     .geometry = KM_GEOMETRY_DOT,
     .flags = KM_PSD,

@@ -22,9 +22,10 @@ extern KmStatus km_kernel_check_ready(KmContext *ctx, const KmKernel *kernel);
 /* Columns of a leaf's own rows, for rows of d columns; 0 for KM_GEOMETRY_NONE. */
 extern size_t km_leaf_dimension(const KmLeaf *leaf, size_t d);
 /* out (n x km_leaf_dimension) from x (n x d): columns chosen, scaled, turned by the factor, and for
- * KM_GEOMETRY_COSINE scaled to length 1 (zero rows stay zero).  Fixed order, same bits everywhere.  Fails on rows
- * outside the kernel's domain.  The dimension must have been checked (km_kernel_check_dimension). */
-extern KmStatus km_leaf_rows(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *x, double *out);
+ * KM_GEOMETRY_COSINE scaled to length 1 (zero rows stay zero).  Fixed order, same bits everywhere.  Fails on
+ * rows outside the kernel's domain.  The dimension must have been checked (km_kernel_check_dimension). */
+extern KmStatus km_leaf_rows(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *x,
+                             double *out);
 /* out[i] = the leaf's k(x_i, x_i), from rows (n x d_leaf) made by km_leaf_rows: exactly map(0) for
  * distances, 1 (zero rows: 0) for cosine, sums in the order of panel.h for dot products. */
 extern void km_leaf_self(const KmLeaf *leaf, size_t n, size_t d_leaf, const double *rows, double *out);
@@ -37,8 +38,8 @@ typedef struct KmPairs
     size_t n;
     double *leaf;               /* values of leaf l at leaf[l * leaf_stride + j]; overwritten */
     size_t leaf_stride;
-    /* What normalize() divides by, for normalize number q < kernel->n_normals of the tree: its child's k(x, x)
-     * at x_self[q * x_stride], and k(z_j, z_j) at z_self[q * z_stride + j].  NULL when n_normals is 0. */
+    /* What normalize() divides by, for normalize number q < kernel->n_normals of the tree: its child's
+     * k(x, x) at x_self[q * x_stride], k(z_j, z_j) at z_self[q * z_stride + j].  NULL when there is none. */
     const double *x_self;
     size_t x_stride;
     double *z_self;
@@ -48,8 +49,8 @@ typedef struct KmPairs
 /* k(x, z_j) from the leaf values.  Works in place, without memory of its own: the result lies in the
  * buffer of the first leaf, pairs->leaf, which is returned. */
 extern double *km_kernel_combine(const KmKernel *kernel, const KmPairs *pairs);
-/* The diagonal k(z_j, z_j) from the leaves' own (km_leaf_self), in the same way; x_self is not used, and z_self
- * is filled in, for later calls of km_kernel_combine. */
+/* The diagonal k(z_j, z_j) from the leaves' own (km_leaf_self), in the same way; x_self is not used, and
+ * z_self is filled in, for later calls of km_kernel_combine. */
 extern double *km_kernel_combine_self(const KmKernel *kernel, const KmPairs *pairs);
 
 /* base^exponent by repeated squaring, in one fixed order; exponent whole, 0 <= exponent < 2^53. */

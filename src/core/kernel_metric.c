@@ -30,8 +30,9 @@ static KmStatus check_symmetric(KmContext *ctx, const KmValue *value, Metric *me
         for (size_t j = 0; j < i; j++)
         {
             if (!(fabs(value->list[i * n + j] - value->list[j * n + i]) <= metric->tolerance))
-                return km_fail(ctx, KM_INVALID, "metric is not symmetric: element (%zu, %zu) is %g, (%zu, %zu) is %g",
-                               i + 1, j + 1, value->list[i * n + j], j + 1, i + 1, value->list[j * n + i]);
+                return km_fail(ctx, KM_INVALID,
+                               "metric is not symmetric: element (%zu, %zu) is %g, (%zu, %zu) is %g", i + 1,
+                               j + 1, value->list[i * n + j], j + 1, i + 1, value->list[j * n + i]);
         }
     }
     return KM_OK;
@@ -81,7 +82,8 @@ KmStatus km_leaf_set_metric(KmContext *ctx, KmLeaf *leaf, const KmValue *value)
     Metric metric = {.n = value->rows};
 
     if (value->rows != value->columns)
-        return km_fail(ctx, KM_INVALID, "metric must be a square matrix, not %zu x %zu", value->rows, value->columns);
+        return km_fail(ctx, KM_INVALID, "metric must be a square matrix, not %zu x %zu", value->rows,
+                       value->columns);
     KM_TRY(check_symmetric(ctx, value, &metric));
     KM_TRY(km_alloc(ctx, metric.n * metric.n, &metric.a));
     KM_TRY(km_alloc_zero(ctx, metric.n * metric.n, &metric.l));

@@ -1,5 +1,6 @@
 /*
- * kernel_resolve.c: values learnt from data: gamma = auto, scale, median, and length_scale = 1 / sqrt(2 gamma).
+ * kernel_resolve.c: values learnt from data: gamma = auto, scale, median, and
+ * length_scale = 1 / sqrt(2 gamma).
  *
  *   auto    1 / d
  *   scale   1 / (d v), v the population variance of all entries
@@ -221,8 +222,8 @@ static double from_bits(uint64_t bits)
 
 /* The middle of all pairs by bisection over the bits of the answer, at most 63 passes; `below`: pairs that
  * come before them all.  Between two values, the lower one and the upper one. */
-static KmStatus middle_pair(KmContext *ctx, const Distances *distances, double below, double total, double *lower,
-                            double *upper)
+static KmStatus middle_pair(KmContext *ctx, const Distances *distances, double below, double total,
+                            double *lower, double *upper)
 {
     uint64_t low = 0, high = UINT64_C(0x7ff0000000000000);
     double next;
@@ -281,8 +282,8 @@ static KmStatus median_distance(KmContext *ctx, const Rows *rows, KmPairwise wha
     return KM_OK;
 }
 
-KmStatus km_median_distance(KmContext *ctx, size_t n, size_t d, const double *x, const double *w, KmPairwise what,
-                            double *out)
+KmStatus km_median_distance(KmContext *ctx, size_t n, size_t d, const double *x, const double *w,
+                            KmPairwise what, double *out)
 {
     Rows rows = {n, d, x, w};
 
@@ -314,7 +315,8 @@ static const struct
     KmStatus (*gamma)(KmContext *ctx, const Rows *rows, KmPairwise distance, double *out);
 } words[] = {{"auto", gamma_auto}, {"scale", gamma_scale}, {"median", gamma_median}};
 
-static KmStatus gamma_of_word(KmContext *ctx, const Rows *rows, KmPairwise distance, const char *word, double *out)
+static KmStatus gamma_of_word(KmContext *ctx, const Rows *rows, KmPairwise distance, const char *word,
+                              double *out)
 {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
     {
@@ -376,7 +378,8 @@ static KmStatus resolve(KmContext *ctx, KmKernel *kernel, const Rows *rows)
     return KM_OK;
 }
 
-KmStatus km_kernel_resolve(KmContext *ctx, KmKernel *kernel, size_t n, size_t d, const double *x, const double *w)
+KmStatus km_kernel_resolve(KmContext *ctx, KmKernel *kernel, size_t n, size_t d, const double *x,
+                           const double *w)
 {
     Rows rows = {n, d, x, w};
 

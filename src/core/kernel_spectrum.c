@@ -2,8 +2,9 @@
  * kernel_spectrum.c: frequencies drawn from the spectral density of stationary kernels, k(r) = E cos<w, r>
  * (Rahimi, Recht 2007; matern: Rasmussen, Williams 2006, section 4.2.1).
  *
- * Frequencies belong to the leaf's own rows (km_leaf_rows), so lengths for single columns and metrics need nothing here.
- * Number i of a leaf's stream depends on seed and leaf only, and vmath.h makes the same bits everywhere.
+ * Frequencies belong to the leaf's own rows (km_leaf_rows), so lengths for single columns and metrics need
+ * nothing here.  Number i of a leaf's stream depends on seed and leaf only, and vmath.h makes the same bits
+ * everywhere.
  */
 #include "kernel_types.h"
 #include "random.h"
@@ -22,7 +23,8 @@ static uint64_t stream_of(const KmLeaf *leaf, Stream stream)
     return (UINT64_C(0x73706563) << 32) + 2 * leaf->index + stream;
 }
 
-static KmStatus normals(KmContext *ctx, const KmLeaf *leaf, Stream stream, uint64_t seed, size_t n, double *out)
+static KmStatus normals(KmContext *ctx, const KmLeaf *leaf, Stream stream, uint64_t seed, size_t n,
+                        double *out)
 {
     for (size_t i = 0; i < n; i += CHUNK)
     {

@@ -36,8 +36,8 @@ static KmStatus set_scale(KmContext *ctx, KmLeaf *leaf, const KmValue *lengths)
     {
         leaf->scale[k] = 1 / lengths->list[k];
         if (!(leaf->scale[k] <= DBL_MAX))
-            return km_fail(ctx, KM_INVALID, "%s: length_scale %zu = %g is too small", leaf->type->signature.name,
-                           k + 1, lengths->list[k]);
+            return km_fail(ctx, KM_INVALID, "%s: length_scale %zu = %g is too small",
+                           leaf->type->signature.name, k + 1, lengths->list[k]);
     }
     return KM_OK;
 }
@@ -76,7 +76,8 @@ static void decay_map_f32(const KmLeaf *leaf, size_t n, float *v)
 const KmKernelType km_kernel_rbf = {
     .signature = {.name = "rbf", .aliases = {"gaussian"}, .what = "kernel",
                   .params = {KM_PARAM_GAMMA("scale", true, 1), KM_PARAM_LENGTH_SCALE(NULL, false, 1),
-                             {.name = "metric", .kinds = KM_KIND_MATRIX, .min = -DBL_MAX, .max = DBL_MAX, .group = 1},
+                             {.name = "metric", .kinds = KM_KIND_MATRIX, .min = -DBL_MAX, .max = DBL_MAX,
+                              .group = 1},
                              KM_PARAM_DIMS}},
     .geometry = KM_GEOMETRY_SQDIST,
     .flags = KM_STATIONARY | KM_BOUNDED | KM_PSD,
@@ -195,8 +196,8 @@ const KmKernelType km_kernel_exponential = {
 
 const KmKernelType km_kernel_matern = {
     .signature = {.name = "matern", .what = "kernel",
-                  .params = {{.name = "nu", .kinds = KM_KIND_NUMBER, .standard = "1.5", .min = 0, .max = DBL_MAX,
-                              .open = true, .grid = true, .positional = true},
+                  .params = {{.name = "nu", .kinds = KM_KIND_NUMBER, .standard = "1.5", .min = 0,
+                              .max = DBL_MAX, .open = true, .grid = true, .positional = true},
                              KM_PARAM_LENGTH_SCALE("1", true, 0), KM_PARAM_DIMS}},
     .geometry = KM_GEOMETRY_SQDIST,
     .flags = KM_STATIONARY | KM_BOUNDED | KM_PSD,

@@ -10,7 +10,8 @@
 #include <float.h>
 
 /* kernel_dot.c */
-extern const KmKernelType km_kernel_linear, km_kernel_constant, km_kernel_poly, km_kernel_sigmoid, km_kernel_cosine;
+extern const KmKernelType km_kernel_linear, km_kernel_constant, km_kernel_poly, km_kernel_sigmoid,
+    km_kernel_cosine;
 /* kernel_stationary.c */
 extern const KmKernelType km_kernel_rbf, km_kernel_laplacian, km_kernel_exponential, km_kernel_matern;
 
@@ -30,9 +31,9 @@ extern const char *const km_data_words[];
      .open = above_zero, .grid = true, .positional = true, .words = km_data_words, .group = group_number}
 /* One length, or one for each column. */
 #define KM_PARAM_LENGTH_SCALE(value, by_position, group_number) \
-    {.name = "length_scale", .kinds = KM_KIND_NUMBER | KM_KIND_WORD | KM_KIND_LIST, .standard = value, .min = 0, \
-     .max = DBL_MAX, .open = true, .grid = true, .positional = by_position, .words = km_data_words, \
-     .group = group_number}
+    {.name = "length_scale", .kinds = KM_KIND_NUMBER | KM_KIND_WORD | KM_KIND_LIST, .standard = value, \
+     .min = 0, .max = DBL_MAX, .open = true, .grid = true, .positional = by_position, \
+     .words = km_data_words, .group = group_number}
 
 /* Bind the node to the leaf's type and work its numbers out; rewrites the node.  Used when an expression is
  * compiled, and again when its words have become numbers. */
@@ -44,8 +45,11 @@ extern int km_leaf_waits_for_data(const KmLeaf *leaf);
 extern KmStatus km_leaf_set_metric(KmContext *ctx, KmLeaf *leaf, const KmValue *value);
 
 /* Samplers of KmKernelType.sample (kernel_spectrum.c). */
-extern KmStatus km_sample_normal(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w);
-extern KmStatus km_sample_cauchy(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w);
-extern KmStatus km_sample_student(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w);
+extern KmStatus km_sample_normal(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d,
+                                 double *w);
+extern KmStatus km_sample_cauchy(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d,
+                                 double *w);
+extern KmStatus km_sample_student(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d,
+                                 double *w);
 
 #endif

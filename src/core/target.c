@@ -53,7 +53,8 @@ static bool pairwise_of(KmGeometry geometry, KmPairwise *out)
 
 /* ---- making ready ---- */
 
-static KmStatus side_create(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *z, Side *side)
+static KmStatus side_create(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *z,
+                            Side *side)
 {
     KmPairwise what;
 
@@ -93,7 +94,8 @@ static KmStatus self_values(KmContext *ctx, KmTarget *target, size_t m, size_t s
     for (size_t i = 0; i < m; i += BLOCK)
     {
         size_t n = m - i < BLOCK ? m - i : BLOCK;
-        KmPairs pairs = {.n = n, .leaf = target->values, .leaf_stride = BLOCK, .z_self = self + i, .z_stride = stride};
+        KmPairs pairs = {.n = n, .leaf = target->values, .leaf_stride = BLOCK,
+                         .z_self = self + i, .z_stride = stride};
 
         KM_TRY(km_poll(ctx));
         for (size_t l = 0; l < target->n_sides; l++)
@@ -117,7 +119,8 @@ static KmStatus sides_create(KmContext *ctx, KmTarget *target, const double *z)
     return KM_OK;
 }
 
-KmStatus km_target_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const double *z, KmTarget **out)
+KmStatus km_target_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const double *z,
+                          KmTarget **out)
 {
     KmTarget *target;
 
@@ -126,7 +129,7 @@ KmStatus km_target_create(KmContext *ctx, const KmKernel *kernel, size_t n, size
     KM_TRY(km_alloc_zero(ctx, 1, &target));
     *target = (KmTarget) {.kernel = kernel, .n = n, .d = d, .n_sides = kernel->n_leaves};
     KM_TRY(sides_create(ctx, target, z));
-    KM_TRY(km_alloc_bytes(ctx, kernel->n_leaves, KM_SCORE_ROWS * BLOCK * sizeof(double), (void **) &target->values));
+    KM_TRY(km_alloc(ctx, kernel->n_leaves * KM_SCORE_ROWS * BLOCK, &target->values));
     if (kernel->n_normals > 0)
     {
         KM_TRY(km_alloc_bytes(ctx, kernel->n_normals * sizeof(double), n, (void **) &target->z_self));
@@ -226,12 +229,14 @@ static KmStatus check_finite(KmContext *ctx, const char *name, size_t d, const d
     for (size_t k = 0; k < d; k++)
     {
         if (!isfinite(x[k]))
-            return km_fail(ctx, KM_DATA, "element %zu of %s is %s", k + 1, name, isnan(x[k]) ? "NaN" : "infinite");
+            return km_fail(ctx, KM_DATA, "element %zu of %s is %s", k + 1, name,
+                           isnan(x[k]) ? "NaN" : "infinite");
     }
     return KM_OK;
 }
 
-KmStatus km_kernel_value(KmContext *ctx, const KmKernel *kernel, size_t d, const double *x, const double *z, double *out)
+KmStatus km_kernel_value(KmContext *ctx, const KmKernel *kernel, size_t d, const double *x, const double *z,
+                         double *out)
 {
     double values[KM_PANEL_WIDTH];
     KmTarget *target;
