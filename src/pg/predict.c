@@ -9,8 +9,9 @@
 
 #include <math.h>
 
+#include "access/detoast.h"
 #include "nodes/supportnodes.h"
-#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 
