@@ -1,0 +1,322 @@
+/*
+ * points.c: rows made ready for tiles of one kernel: each leaf's own rows, centred
+ * for distances, with squared norms; and the exact diagonal.
+ *
+ * Centring changes no distance, but keeps the digits of |x|^2 + |z|^2 - 2<x,z> when
+ * all rows lie far from the origin.
+ */
+#include "points.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "blas.h"
+
+/* Squared norms up to here can be added in twos and doubled without overflow. */
+#define LARGEST_NORM (DBL_MAX / 8)
+#define ROWS_PER_POLL 1024
+
+static bool
+is_distance(const KmLeaf *leaf)
+{
+    return leaf->type->geometry == KM_GEOMETRY_SQDIST;
+}
+
+/* True if the leaf's own rows are the rows as they come. */
+static bool
+takes_rows_unchanged(const KmLeaf *leaf)
+{
+    return leaf->n_dims == 0 && leaf->n_scale == 0 && leaf->n_factor == 0 &&
+        leaf->type->geometry != KM_GEOMETRY_COSINE;
+}
+
+/* ---- the rows of a leaf ---- */
+
+static KmStatus
+set_rows(KmContext *ctx, size_t n, size_t d, const double *x, KmLeafPoints *points)
+{
+    const KmLeaf *leaf = points->leaf;
+
+    if (!takes_rows_unchanged(leaf))
+    {
+        KM_TRY(km_alloc_bytes(ctx, n, points->width * sizeof *points->rows, (void **) &points->rows));
+        return km_leaf_rows(ctx, leaf, n, d, x, points->rows);
+    }
+    points->rows = (double *) x;
+    for (size_t i = 0; i < n && leaf->type->check != NULL; i++)
+        KM_TRY(leaf->type->check(ctx, leaf, d, x + i * d));
+    return KM_OK;
+}
+
+/* Column means, through multiples of 1/n so that large values do not overflow. */
+static KmStatus
+find_centre(KmContext *ctx, size_t n, KmLeafPoints *points)
+{
+    double *centre;
+
+    KM_TRY(km_alloc_zero(ctx, points->width, &centre));
+    for (size_t i = 0; i < n; i++)
+    {
+        if (i % ROWS_PER_POLL == 0)
+            KM_TRY(km_poll(ctx));
+        cblas_daxpy(points->width, 1.0 / (double) n, points->rows + i * points->width, 1, centre, 1);
+    }
+    points->centre = centre;
+    return KM_OK;
+}
+
+static KmStatus
+check_norm(KmContext *ctx, size_t row, double norm, const KmLeafPoints *points)
+{
+    if (norm <= LARGEST_NORM)
+        return KM_OK;
+    km_fail(ctx, KM_RANGE, "feature values of row %zu are too large: their squares overflow", row + 1);
+    km_detail(ctx, KM_RANGE, "The largest in absolute value is %g, as the kernel \"%s\" sees it.",
+              fabs(points->rows[row * points->width +
+                                cblas_idamax(points->width, points->rows + row * points->width, 1)]),
+              points->leaf->type->signature.name);
+    return km_hint(ctx, KM_RANGE, "Scale the features first.");
+}
+
+static KmStatus
+set_centred(KmContext *ctx, size_t n, KmLeafPoints *points)
+{
+    size_t width = points->width;
+
+    KM_TRY(km_alloc_bytes(ctx, n, width * sizeof *points->centred, (void **) &points->centred));
+    KM_TRY(km_alloc(ctx, n, &points->norms));
+    for (size_t i = 0; i < n; i++)
+    {
+        double *row = points->centred + i * width;
+
+        if (i % ROWS_PER_POLL == 0)
+            KM_TRY(km_poll(ctx));
+        for (size_t k = 0; k < width; k++)
+            row[k] = points->rows[i * width + k] - points->centre[k];
+        points->norms[i] = cblas_ddot(width, row, 1, row, 1);
+        KM_TRY(check_norm(ctx, i, points->norms[i], points));
+    }
+    return KM_OK;
+}
+
+static KmStatus
+check_squares(KmContext *ctx, size_t n, const KmLeafPoints *points)
+{
+    for (size_t i = 0; i < n; i++)
+    {
+        const double *row = points->rows + i * points->width;
+
+        if (i % ROWS_PER_POLL == 0)
+            KM_TRY(km_poll(ctx));
+        KM_TRY(check_norm(ctx, i, cblas_ddot(points->width, row, 1, row, 1), points));
+    }
+    return KM_OK;
+}
+
+/* like: the leaf whose centre is shared, or NULL. */
+static KmStatus
+leaf_points_create(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *x, const KmLeafPoints *like,
+                   KmLeafPoints *out)
+{
+    *out = (KmLeafPoints) {.leaf = leaf, .width = km_leaf_dimension(leaf, d)};
+    if (leaf->type->geometry == KM_GEOMETRY_NONE)
+        return KM_OK;
+    KM_TRY(set_rows(ctx, n, d, x, out));
+    if (is_distance(leaf))
+    {
+        if (like != NULL)
+            out->centre = like->centre;
+        else
+            KM_TRY(find_centre(ctx, n, out));
+        return set_centred(ctx, n, out);
+    }
+    out->centred = out->rows;
+    return leaf->type->geometry == KM_GEOMETRY_DOT ? check_squares(ctx, n, out) : KM_OK;
+}
+
+/* ---- points ---- */
+
+/* A block's rows: the values of all leaves in the room of one full block, but not less than 16 rows. */
+static size_t
+block_rows(const KmKernel *kernel)
+{
+    size_t rows = KM_BLOCK_ROWS / kernel->n_leaves;
+
+    return rows < 16 ? 16 : rows;
+}
+
+/* All but the leaves' own arrays. */
+static KmStatus
+points_allocate(KmContext *ctx, const KmKernel *kernel, size_t capacity, size_t d, KmPoints **out)
+{
+    KmPoints *points;
+    size_t rows = block_rows(kernel);
+
+    KM_TRY(km_alloc_zero(ctx, 1, &points));
+    *points = (KmPoints) {.kernel = kernel, .d = d, .capacity = capacity, .block_rows = rows};
+    KM_TRY(km_alloc(ctx, kernel->n_leaves, &points->leaf));
+    KM_TRY(km_alloc(ctx, capacity, &points->diagonal));
+    KM_TRY(km_alloc_bytes(ctx, kernel->n_normals, capacity * sizeof *points->self, (void **) &points->self));
+    KM_TRY(km_alloc(ctx, kernel->n_leaves * rows * KM_BLOCK_COLUMNS, &points->values));
+    KM_TRY(km_alloc_bytes(ctx, KM_BLOCK_COLUMNS, d * sizeof *points->panel, (void **) &points->panel));
+    KM_TRY(km_alloc_zero(ctx, 1, &points->single));
+    *out = points;
+    return KM_OK;
+}
+
+/* The diagonal, and on the way what normalize() divides by. */
+static void
+set_diagonal(KmPoints *points)
+{
+    for (size_t i = 0; i < points->n; i += KM_BLOCK_COLUMNS)
+    {
+        size_t count = points->n - i < KM_BLOCK_COLUMNS ? points->n - i : KM_BLOCK_COLUMNS;
+        KmPairs pairs = {.n = count, .leaf = points->values, .leaf_stride = KM_BLOCK_COLUMNS,
+                         .z_self = points->self + i, .z_stride = points->capacity};
+
+        for (size_t l = 0; l < points->kernel->n_leaves; l++)
+        {
+            const KmLeafPoints *own = &points->leaf[l];
+            const double *rows = own->rows == NULL ? points->values : own->rows + i * own->width;
+
+            km_leaf_self(own->leaf, count, own->width, rows, points->values + l * KM_BLOCK_COLUMNS);
+        }
+        memcpy(points->diagonal + i, km_kernel_combine_self(points->kernel, &pairs), count * sizeof *points->diagonal);
+    }
+}
+
+KmStatus
+km_points_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const double *x, const KmPoints *like,
+                 KmPoints **out)
+{
+    const KmLeaf **leaves;
+
+    KM_TRY(km_kernel_check_ready(ctx, kernel));
+    KM_TRY(km_kernel_check_dimension(ctx, kernel, d));
+    KM_TRY(points_allocate(ctx, kernel, n, d, out));
+    (*out)->n = n;
+    KM_TRY(km_alloc(ctx, kernel->n_leaves, &leaves));
+    km_kernel_leaves(kernel, leaves);
+    for (size_t l = 0; l < kernel->n_leaves; l++)
+        KM_TRY(leaf_points_create(ctx, leaves[l], n, d, x, like == NULL ? NULL : &like->leaf[l], &(*out)->leaf[l]));
+    km_free(ctx, leaves);
+    set_diagonal(*out);
+    return KM_OK;
+}
+
+size_t
+km_points_count(const KmPoints *points)
+{
+    return points->n;
+}
+
+KmStatus
+km_kernel_diagonal(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, double *out)
+{
+    (void) ctx;
+    (void) kernel;
+    memcpy(out, points->diagonal, points->n * sizeof *out);
+    return KM_OK;
+}
+
+/* ---- gathered rows ---- */
+
+static KmStatus
+leaf_points_reserve(KmContext *ctx, const KmLeafPoints *like, size_t capacity, KmLeafPoints *out)
+{
+    *out = (KmLeafPoints) {.leaf = like->leaf, .width = like->width, .centre = like->centre};
+    if (like->rows == NULL)
+        return KM_OK;
+    KM_TRY(km_alloc_bytes(ctx, capacity, like->width * sizeof *out->rows, (void **) &out->rows));
+    out->centred = out->rows;
+    if (!is_distance(like->leaf))
+        return KM_OK;
+    KM_TRY(km_alloc_bytes(ctx, capacity, like->width * sizeof *out->centred, (void **) &out->centred));
+    return km_alloc(ctx, capacity, &out->norms);
+}
+
+KmStatus
+km_points_reserve(KmContext *ctx, const KmPoints *like, size_t capacity, KmPoints **out)
+{
+    KM_TRY(points_allocate(ctx, like->kernel, capacity, like->d, out));
+    for (size_t l = 0; l < like->kernel->n_leaves; l++)
+        KM_TRY(leaf_points_reserve(ctx, &like->leaf[l], capacity, &(*out)->leaf[l]));
+    return KM_OK;
+}
+
+static void
+gather_rows(size_t m, const size_t *row, size_t width, const double *from, double *into)
+{
+    for (size_t i = 0; i < m; i++)
+        memcpy(into + i * width, from + row[i] * width, width * sizeof *into);
+}
+
+static void
+leaf_points_gather(const KmLeafPoints *points, size_t m, const size_t *row, KmLeafPoints *into)
+{
+    if (points->rows == NULL)
+        return;
+    gather_rows(m, row, points->width, points->rows, into->rows);
+    if (!is_distance(points->leaf))
+        return;
+    gather_rows(m, row, points->width, points->centred, into->centred);
+    gather_rows(m, row, 1, points->norms, into->norms);
+}
+
+void
+km_points_gather(const KmPoints *points, size_t m, const size_t *row, KmPoints *into)
+{
+    into->n = m;
+    into->single->ready = false;
+    for (size_t l = 0; l < points->kernel->n_leaves; l++)
+        leaf_points_gather(&points->leaf[l], m, row, &into->leaf[l]);
+    gather_rows(m, row, 1, points->diagonal, into->diagonal);
+    for (size_t q = 0; q < points->kernel->n_normals; q++)
+        gather_rows(m, row, 1, points->self + q * points->capacity, into->self + q * into->capacity);
+}
+
+/* ---- float32 ---- */
+
+/* Rows and their norms in float32; usable if the largest norm leaves room for sums, and small ones do not
+ * all drown in the subnormals. */
+static void
+fill_single(const KmLeafPoints *points, size_t n, KmSinglePoints *single)
+{
+    size_t width = points->width;
+    double largest = 0.0;
+
+    for (size_t i = 0; i < n; i++)
+    {
+        double norm = 0.0;
+
+        for (size_t k = 0; k < width; k++)
+        {
+            float value = (float) points->centred[i * width + k];
+
+            single->rows[i * width + k] = value;
+            norm += (double) value * value;
+        }
+        single->norms[i] = (float) norm;
+        largest = fmax(largest, norm);
+    }
+    single->usable = largest == 0.0 || (largest >= 1e-20 && largest <= 1e30);
+    single->ready = true;
+}
+
+KmStatus
+km_points_single(KmContext *ctx, const KmPoints *points)
+{
+    KmSinglePoints *single = points->single;
+    const KmLeafPoints *own = &points->leaf[0];
+
+    if (single->ready)
+        return KM_OK;
+    if (single->rows == NULL)
+    {
+        KM_TRY(km_alloc_bytes(ctx, points->capacity, own->width * sizeof *single->rows, (void **) &single->rows));
+        KM_TRY(km_alloc(ctx, points->capacity, &single->norms));
+    }
+    fill_single(own, points->n, single);
+    return KM_OK;
+}

@@ -1,0 +1,50 @@
+/*
+ * points.h: rows made ready for tiles of one kernel: what points.c keeps and tile.c
+ * reads.  Internal to tiles.
+ */
+#ifndef KM_POINTS_H
+#define KM_POINTS_H
+
+#include "kernel_eval.h"
+
+/* Blocks in which tiles are made: 128 x 512 doubles, half of an L2 cache; fewer rows for kernels of
+ * several leaves, so that the values of all leaves stay there. */
+#define KM_BLOCK_ROWS ((size_t) 128)
+#define KM_BLOCK_COLUMNS ((size_t) 512)
+
+/* Float32 copies of a single leaf's points, made when a float32 tile is first asked for. */
+typedef struct KmSinglePoints
+{
+    bool ready;                 /* rows and norms are those of the current points */
+    bool usable;                /* the norms are well inside float32's range */
+    float *rows, *norms;        /* of the centred rows; NULL before first use */
+    double *wide;               /* a float64 block, to be narrowed; NULL before first use */
+} KmSinglePoints;
+
+typedef struct KmLeafPoints
+{
+    const KmLeaf *leaf;
+    size_t width;               /* columns of the leaf's own rows */
+    double *rows;               /* n x width; the caller's x, never written, where the leaf takes it as it is */
+    double *centred;            /* distances by GEMM: rows - centre; other leaves: rows itself */
+    const double *centre;       /* width, with centred */
+    double *norms;              /* squared norms of the centred rows, with centred */
+} KmLeafPoints;
+
+struct KmPoints
+{
+    const KmKernel *kernel;
+    size_t n, d, capacity;
+    KmLeafPoints *leaf;         /* kernel->n_leaves */
+    double *diagonal;           /* k(x_i, x_i) */
+    double *self;               /* kernel->n_normals x capacity: what normalize() divides by */
+    size_t block_rows;
+    double *values;             /* scratch: per leaf a block of block_rows x KM_BLOCK_COLUMNS */
+    double *panel;              /* scratch: KM_BLOCK_COLUMNS rows transposed, for 1-norm distances */
+    KmSinglePoints *single;
+};
+
+/* Make points->single ready. */
+extern KmStatus km_points_single(KmContext *ctx, const KmPoints *points);
+
+#endif

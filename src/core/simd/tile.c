@@ -1,0 +1,81 @@
+/*
+ * tile.c: the inner loops of tiles of K (tile_ops.h).  Values may differ in their
+ * last bits between instruction sets: tiles serve training, not scoring.
+ */
+#include "simd.h"
+#include "tile_ops.h"
+#include "vector.h"
+
+/* One vector of squared distances; *margin keeps the least value of d2 - small * (norm + norms). */
+KM_INLINE vd
+sqdist_lanes(vd dot, vd sum, vd small, vd *margin)
+{
+    vd d2 = vd_max(sum + dot, vd_set(0));
+
+    *margin = vd_min(*margin, d2 - small * sum);
+    return d2;
+}
+
+static bool
+sqdist(size_t n, double norm, const double *norms, double small, double *v)
+{
+    vd margin = vd_set(0);
+    size_t j = 0;
+
+    for (; j + KM_LANES <= n; j += KM_LANES)
+        vd_store(v + j, sqdist_lanes(vd_load(v + j), vd_set(norm) + vd_load(norms + j), vd_set(small), &margin));
+    if (j < n)
+        vd_store_first(v + j, n - j,
+                       sqdist_lanes(vd_load_first(v + j, n - j), vd_set(norm) + vd_load_first(norms + j, n - j),
+                                    vd_set(small), &margin));
+    return vd_any(vd_lt(margin, vd_set(0)));
+}
+
+KM_INLINE vf
+sqdist_lanes_f32(vf dot, vf sum, vf small, vf *margin)
+{
+    vf d2 = vf_max(sum + dot, vf_set(0));
+
+    *margin = vf_min(*margin, d2 - small * sum);
+    return d2;
+}
+
+static bool
+sqdist_f32(size_t n, float norm, const float *norms, float small, float *v)
+{
+    vf margin = vf_set(0);
+    size_t j = 0;
+    float least = 0;
+
+    for (; j + KM_LANES_F32 <= n; j += KM_LANES_F32)
+        vf_store(v + j, sqdist_lanes_f32(vf_load(v + j), vf_set(norm) + vf_load(norms + j), vf_set(small), &margin));
+    if (j < n)
+        vf_store_first(v + j, n - j,
+                       sqdist_lanes_f32(vf_load_first(v + j, n - j), vf_set(norm) + vf_load_first(norms + j, n - j),
+                                        vf_set(small), &margin));
+    for (size_t lane = 0; lane < KM_LANES_F32; lane++)
+        least = margin[lane] < least ? margin[lane] : least;
+    return least < 0;
+}
+
+static double
+sqdist_pair(size_t d, const double *x, const double *z)
+{
+    vd sums = vd_set(0);
+    double sum = 0;
+    size_t k = 0;
+
+    for (; k + KM_LANES <= d; k += KM_LANES)
+    {
+        vd t = vd_load(x + k) - vd_load(z + k);
+
+        sums += t * t;
+    }
+    for (; k < d; k++)
+        sum += (x[k] - z[k]) * (x[k] - z[k]);
+    for (size_t lane = 0; lane < KM_LANES; lane++)
+        sum += sums[lane];
+    return sum;
+}
+
+const KmTileOps KM_VARIANT_NAME(km_tile_ops) = {sqdist, sqdist_f32, sqdist_pair};

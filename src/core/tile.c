@@ -1,0 +1,307 @@
+/*
+ * tile.c: tiles of K: each leaf's geometry by GEMM, mapped while it is in cache, and
+ * combined by the kernel's expression.
+ *
+ * Squared distances are |x|^2 + |z|^2 - 2<x,z> of centred rows.  With N = |x|^2 + |z|^2 its rounding
+ * error is at most c u N, c a small multiple of sqrt(d).  Where d2 < t N it is computed again from
+ * differences; elsewhere N <= d2 / t, so that the error of exp(-gamma d2) is at most
+ *   c u gamma N exp(-gamma d2) <= (c u / t) gamma d2 exp(-gamma d2) <= c u / (t e)
+ * whatever gamma: c 1e-13 in float64 (t = 1e-3), c 2e-6 in float32 (t = 1e-2).  The same holds for every
+ * map with bounded d2 |k'(d2)|, as all those of the table have.
+ */
+#include "points.h"
+
+#include <string.h>
+
+#include "blas.h"
+#include "simd.h"
+#include "simd/tile_ops.h"
+
+#define SMALL 1e-3
+#define SMALL_F32 1e-2f
+
+/* Rows i .. i+m-1 of a against rows j .. j+n-1 of b; m <= a->block_rows, n <= KM_BLOCK_COLUMNS. */
+typedef struct Block
+{
+    const KmPoints *a;
+    size_t i, m;
+    const KmPoints *b;
+    size_t j, n;
+} Block;
+
+static size_t
+min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- geometries: first the whole block, then each row of it ---- */
+
+typedef struct Geometry
+{
+    void (*block)(const Block *block, size_t l, size_t ld, double *out);
+    void (*row)(const Block *block, size_t l, size_t i, double *row);  /* NULL: nothing left to do */
+} Geometry;
+
+/* out = scale * (rows of a)(rows of b)'. */
+static void
+product(const Block *block, size_t l, double scale, size_t ld, double *out)
+{
+    const KmLeafPoints *a = &block->a->leaf[l], *b = &block->b->leaf[l];
+    size_t width = a->width;
+
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, block->m, block->n, width, scale,
+                a->centred + block->i * width, width, b->centred + block->j * width, width, 0.0, out, ld);
+}
+
+static void
+dot_block(const Block *block, size_t l, size_t ld, double *out)
+{
+    product(block, l, 1.0, ld, out);
+}
+
+static void
+sqdist_block(const Block *block, size_t l, size_t ld, double *out)
+{
+    product(block, l, -2.0, ld, out);
+}
+
+static void
+sqdist_row(const Block *block, size_t l, size_t i, double *row)
+{
+    const KmLeafPoints *a = &block->a->leaf[l], *b = &block->b->leaf[l];
+    const KmTileOps *ops = KM_PICK(km_tile_ops);
+    const double *x = a->rows + (block->i + i) * a->width, *z = b->rows + block->j * a->width;
+    const double norm = a->norms[block->i + i], *norms = b->norms + block->j;
+
+    if (!ops->sqdist(block->n, norm, norms, SMALL, row))
+        return;
+    for (size_t j = 0; j < block->n; j++)
+        if (row[j] < SMALL * (norm + norms[j]))
+            row[j] = ops->sqdist_pair(a->width, x, z + j * a->width);
+}
+
+/* b's rows transposed into panels (see panel.h), for the lanes of the scoring kernel. */
+static void
+fill_panel(const Block *block, const KmLeafPoints *b, double *panel)
+{
+    size_t width = b->width, padded = (block->n + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH * KM_PANEL_WIDTH;
+
+    for (size_t j = 0; j < padded; j++)
+    {
+        const double *row = b->rows + (block->j + min_size(j, block->n - 1)) * width;
+        double *lane = panel + j / KM_PANEL_WIDTH * width * KM_PANEL_WIDTH + j % KM_PANEL_WIDTH;
+
+        for (size_t k = 0; k < width; k++)
+            lane[k * KM_PANEL_WIDTH] = row[k];
+    }
+}
+
+/* By way of the block's own scratch, because panels write whole ones. */
+static void
+l1_block(const Block *block, size_t l, size_t ld, double *out)
+{
+    const KmLeafPoints *a = &block->a->leaf[l], *b = &block->b->leaf[l];
+    KmPanel panel = {.n = block->n, .d = a->width, .data = block->a->panel};
+    double *values = block->a->values + l * block->a->block_rows * KM_BLOCK_COLUMNS;
+
+    fill_panel(block, b, panel.data);
+    km_panel_pairwise(&panel, KM_PAIR_L1, block->m, a->rows + block->i * a->width, 0, block->n, KM_BLOCK_COLUMNS,
+                      values);
+    for (size_t i = 0; i < block->m && values != out; i++)
+        memcpy(out + i * ld, values + i * KM_BLOCK_COLUMNS, block->n * sizeof *out);
+}
+
+static void
+rows_block(const Block *block, size_t l, size_t ld, double *out)
+{
+    const KmLeafPoints *a = &block->a->leaf[l], *b = &block->b->leaf[l];
+    size_t width = a->width;
+
+    for (size_t i = 0; i < block->m; i++)
+        for (size_t j = 0; j < block->n; j++)
+            out[i * ld + j] = a->leaf->type->pair(a->leaf, width, a->rows + (block->i + i) * width,
+                                                  b->rows + (block->j + j) * width);
+}
+
+static void
+none_block(const Block *block, size_t l, size_t ld, double *out)
+{
+    (void) l;
+    for (size_t i = 0; i < block->m; i++)
+        memset(out + i * ld, 0, block->n * sizeof *out);
+}
+
+static const Geometry geometries[] = {
+    [KM_GEOMETRY_NONE] = {none_block, NULL},
+    [KM_GEOMETRY_DOT] = {dot_block, NULL},
+    [KM_GEOMETRY_COSINE] = {dot_block, NULL},
+    [KM_GEOMETRY_SQDIST] = {sqdist_block, sqdist_row},
+    [KM_GEOMETRY_L1] = {l1_block, NULL},
+    [KM_GEOMETRY_ROWS] = {rows_block, NULL},
+};
+
+/* ---- kernel values ---- */
+
+static void
+leaf_values(const Block *block, size_t l, size_t ld, double *out)
+{
+    const KmLeaf *leaf = block->a->leaf[l].leaf;
+    const Geometry *geometry = &geometries[leaf->type->geometry];
+
+    geometry->block(block, l, ld, out);
+    for (size_t i = 0; i < block->m; i++)
+    {
+        if (geometry->row != NULL)
+            geometry->row(block, l, i, out + i * ld);
+        if (leaf->type->map != NULL)
+            leaf->type->map(leaf, block->n, out + i * ld);
+    }
+}
+
+static void
+combined_values(const KmKernel *kernel, const Block *block, size_t ld, double *out)
+{
+    const KmPoints *a = block->a, *b = block->b;
+    size_t leaf_stride = a->block_rows * KM_BLOCK_COLUMNS;
+
+    for (size_t l = 0; l < kernel->n_leaves; l++)
+        leaf_values(block, l, KM_BLOCK_COLUMNS, a->values + l * leaf_stride);
+    for (size_t i = 0; i < block->m; i++)
+    {
+        KmPairs pairs = {.n = block->n, .leaf = a->values + i * KM_BLOCK_COLUMNS, .leaf_stride = leaf_stride,
+                         .x_self = a->self + block->i + i, .x_stride = a->capacity,
+                         .z_self = b->self + block->j, .z_stride = b->capacity};
+
+        memcpy(out + i * ld, km_kernel_combine(kernel, &pairs), block->n * sizeof *out);
+    }
+}
+
+static void
+block_values(const KmKernel *kernel, const Block *block, size_t ld, double *out)
+{
+    if (kernel->op == KM_OP_LEAF)
+        leaf_values(block, 0, ld, out);
+    else
+        combined_values(kernel, block, ld, out);
+    if (block->a != block->b)
+        return;
+    for (size_t i = 0; i < block->m; i++)
+        if (block->i + i >= block->j && block->i + i < block->j + block->n)
+            out[i * ld + block->i + i - block->j] = block->a->diagonal[block->i + i];
+}
+
+KmStatus
+km_kernel_tile(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t i0, size_t m, const KmPoints *b,
+               size_t j0, size_t n, size_t ld, double *out)
+{
+    for (size_t i = 0; i < m; i += a->block_rows)
+        for (size_t j = 0; j < n; j += KM_BLOCK_COLUMNS)
+        {
+            Block block = {a, i0 + i, min_size(a->block_rows, m - i), b, j0 + j, min_size(KM_BLOCK_COLUMNS, n - j)};
+
+            KM_TRY(km_poll(ctx));
+            block_values(kernel, &block, ld, out + i * ld + j);
+        }
+    return KM_OK;
+}
+
+/* ---- float32, for training rows of a single leaf ---- */
+
+bool
+km_kernel_has_f32(const KmKernel *kernel)
+{
+    return kernel->op == KM_OP_LEAF && kernel->leaf.type->map_f32 != NULL;
+}
+
+static void
+product_f32(const Block *block, float scale, size_t ld, float *out)
+{
+    size_t width = block->a->leaf[0].width;
+
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, block->m, block->n, width, scale,
+                block->a->single->rows + block->i * width, width, block->b->single->rows + block->j * width, width,
+                0.0f, out, ld);
+}
+
+/* The differences are those of the float64 rows. */
+static void
+sqdist_row_f32(const Block *block, size_t i, float *row)
+{
+    const KmLeafPoints *a = &block->a->leaf[0], *b = &block->b->leaf[0];
+    const KmTileOps *ops = KM_PICK(km_tile_ops);
+    const double *x = a->rows + (block->i + i) * a->width, *z = b->rows + block->j * a->width;
+    const float norm = block->a->single->norms[block->i + i], *norms = block->b->single->norms + block->j;
+
+    if (!ops->sqdist_f32(block->n, norm, norms, SMALL_F32, row))
+        return;
+    for (size_t j = 0; j < block->n; j++)
+        if (row[j] < SMALL_F32 * (norm + norms[j]))
+            row[j] = (float) ops->sqdist_pair(a->width, x, z + j * a->width);
+}
+
+static void
+gemm_values_f32(const KmLeaf *leaf, const Block *block, size_t ld, float *out)
+{
+    bool is_distance = leaf->type->geometry == KM_GEOMETRY_SQDIST;
+
+    product_f32(block, is_distance ? -2.0f : 1.0f, ld, out);
+    for (size_t i = 0; i < block->m; i++)
+    {
+        if (is_distance)
+            sqdist_row_f32(block, i, out + i * ld);
+        leaf->type->map_f32(leaf, block->n, out + i * ld);
+    }
+}
+
+/* Values made in float64 and rounded: geometries without GEMM, and rows out of float32's range. */
+static void
+narrowed_values(const KmKernel *kernel, const Block *block, size_t ld, float *out)
+{
+    double *wide = block->a->single->wide;
+
+    block_values(kernel, block, KM_BLOCK_COLUMNS, wide);
+    for (size_t i = 0; i < block->m; i++)
+        for (size_t j = 0; j < block->n; j++)
+            out[i * ld + j] = (float) wide[i * KM_BLOCK_COLUMNS + j];
+}
+
+/* Which way a tile goes; both sides are made ready for it. */
+static KmStatus
+prepare_f32(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, const KmPoints *b, bool *by_gemm)
+{
+    KmGeometry geometry = kernel->leaf.type->geometry;
+    KmSinglePoints *single = a->single;
+
+    *by_gemm = geometry == KM_GEOMETRY_SQDIST || geometry == KM_GEOMETRY_DOT || geometry == KM_GEOMETRY_COSINE;
+    if (*by_gemm)
+    {
+        KM_TRY(km_points_single(ctx, a));
+        KM_TRY(km_points_single(ctx, b));
+        *by_gemm = a->single->usable && b->single->usable;
+    }
+    if (!*by_gemm && single->wide == NULL)
+        KM_TRY(km_alloc(ctx, a->block_rows * KM_BLOCK_COLUMNS, &single->wide));
+    return KM_OK;
+}
+
+KmStatus
+km_kernel_tile_f32(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t i0, size_t m, const KmPoints *b,
+                   size_t j0, size_t n, size_t ld, float *out)
+{
+    bool by_gemm;
+
+    KM_TRY(prepare_f32(ctx, kernel, a, b, &by_gemm));
+    for (size_t i = 0; i < m; i += a->block_rows)
+        for (size_t j = 0; j < n; j += KM_BLOCK_COLUMNS)
+        {
+            Block block = {a, i0 + i, min_size(a->block_rows, m - i), b, j0 + j, min_size(KM_BLOCK_COLUMNS, n - j)};
+
+            KM_TRY(km_poll(ctx));
+            if (by_gemm)
+                gemm_values_f32(&kernel->leaf, &block, ld, out + i * ld + j);
+            else
+                narrowed_values(kernel, &block, ld, out + i * ld + j);
+        }
+    return KM_OK;
+}
