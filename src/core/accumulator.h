@@ -65,6 +65,7 @@ extern KmStatus km_feature_map_text(KmContext *ctx, const KmLearner *learner, Km
 /* ---- rows ---- */
 
 extern size_t km_sums_initial_bytes(const KmFeatureMap *map);
+extern size_t km_sums_full_bytes(const KmFeatureMap *map);      /* with all the room it will ever want */
 extern void km_sums_init(const KmFeatureMap *map, size_t bytes, KmSums *sums);
 /* A value without a map, for rows that were all skipped. */
 extern size_t km_sums_empty_bytes(size_t learner_bytes);

@@ -11,13 +11,14 @@
 
 #define KM_RFF_GRID 16384.0     /* 2^14 */
 
-/* out (m x 2h): cosines, then sines, of the rows' projections, before rounding.  phases: room for
- * m * h rounded up to a multiple of KM_PANEL_WIDTH. */
-extern void km_fourier_waves(const KmPanel *frequencies, size_t m, const double *x, double *phases, double *out);
+/* out (m x 2h, stride ld): cosines, then sines, of the rows' projections, before rounding.  phases: room for
+ * m times h rounded up to a multiple of KM_PANEL_WIDTH. */
+extern void km_fourier_waves(const KmPanel *frequencies, size_t m, const double *x, double *phases, size_t ld,
+                             double *out);
 
 /* Of a step made ready by a type whose `exact` is true: the features over their factor, as whole
- * numbers up to KM_RFF_GRID; m <= KM_SCORE_ROWS. */
-extern KmStatus km_rff_grid(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *k);
+ * numbers up to KM_RFF_GRID, with stride ld; m <= KM_SCORE_ROWS.  NaN where a projection is not finite. */
+extern KmStatus km_rff_grid(KmContext *ctx, const KmStep *step, size_t m, const double *x, size_t ld, double *k);
 /* True features over those whole numbers. */
 extern double km_rff_factor(const KmStep *step);
 

@@ -1,0 +1,37 @@
+/*
+ * feature_map.h: raw rows to the grid features of an accumulator.  Internal to accumulator*.c.
+ */
+#ifndef KM_FEATURE_MAP_H
+#define KM_FEATURE_MAP_H
+
+#include "accumulator.h"
+
+#define KM_BLOCK_ROWS 256       /* rows added into the sums at once */
+#define KM_TILE_ROWS 128        /* rows of the triangle made by one GEMM */
+
+struct KmFeatureMap
+{
+    size_t d, features, targets;
+    size_t columns;             /* of an augmented row */
+    bool takes_missing;
+    KmText learner;             /* canonical text of the steps */
+    size_t n_before;
+    KmStep *before;             /* steps before the last */
+    KmStep last;                /* the grid map */
+    double factor;              /* true features over the whole numbers of the grid */
+    double *between[2];         /* rows between steps: KM_SCORE_ROWS x the widest */
+    /* Room for a flush, made by the first one. */
+    double *rows;               /* KM_BLOCK_ROWS x columns: augmented rows */
+    double *scaled;             /* KM_BLOCK_ROWS x KM_TILE_ROWS: one side of a product times the weights */
+    double *tile;               /* KM_TILE_ROWS x columns */
+    int32_t *top;               /* targets */
+};
+
+/* The first `features` elements of m augmented rows (stride map->columns), as whole numbers of the grid,
+ * from raw rows x of stride ldx.  KM_RANGE if one of them is not finite. */
+extern KmStatus km_feature_map_rows(KmContext *ctx, const KmFeatureMap *map, size_t m, size_t ldx, const double *x,
+                                    double *out);
+/* Make the room for a flush, once. */
+extern KmStatus km_feature_map_reserve(KmContext *ctx, KmFeatureMap *map);
+
+#endif

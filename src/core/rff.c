@@ -1,0 +1,219 @@
+/*
+ * rff.c: random Fourier features (Rahimi, Recht 2007): the step rff.
+ *
+ * k(x, z) = E cos(w'(x - z)) for frequencies w of the kernel's spectral density.  The pairs
+ * sqrt(2/D) [cos(w'x), sin(w'x)] of D/2 frequencies have the variance (1 - k^2)^2 / D at rbf, less than
+ * cos(w'x + b) has.  Cosines and sines are rounded to a grid of 2^-14, in fit and in predict, so that
+ * their products sum exactly (accumulator.h); that error of 3e-5 is far below the features' own.  Only
+ * fixed-order operations: the same bits everywhere.
+ */
+#include "rff.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel_eval.h"
+#include "learner_types.h"
+#include "vmath.h"
+
+#define MAX_COMPONENTS 1000000
+#define ROUNDER 0x1.8p52        /* adding and taking it away rounds |v| < 2^51 to a whole number */
+
+typedef struct Rff
+{
+    const KmLeaf *leaf;
+    size_t d;                   /* columns of the rows that come in */
+    KmPanel frequencies;        /* D/2 x columns of the leaf's own rows */
+    double factor;              /* true features over the whole numbers of the grid */
+    double *rows;               /* KM_SCORE_ROWS x columns of the leaf's own rows */
+    double *phases;             /* KM_SCORE_ROWS x padded D/2 */
+} Rff;
+
+/* ---- the kernel: a positive factor times a leaf that has a spectral sampler ---- */
+
+static KmStatus
+compile_kernel(KmContext *ctx, const KmArgs *args, KmKernel **out)
+{
+    return km_kernel_compile(ctx, km_arg(args, "kernel")->node, out);
+}
+
+static bool
+is_constant(const KmKernel *kernel)
+{
+    return kernel->op == KM_OP_LEAF && strcmp(kernel->leaf.type->signature.name, "constant") == 0;
+}
+
+static KmStatus
+refuse_kernel(KmContext *ctx, const KmKernel *kernel)
+{
+    const KmKernelType *const *types;
+    size_t n = km_kernel_types(&types), length = 0;
+    char names[256] = "";
+
+    for (size_t i = 0; i < n; i++)
+        if (types[i]->sample != NULL && length < sizeof names)
+            length += (size_t) snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "",
+                                        types[i]->signature.name);
+    km_node_fail(ctx, kernel->node, "rff needs one kernel with a spectral density, alone or times a positive number");
+    return km_hint(ctx, KM_UNSUPPORTED, "Kernels that have one: %s.", names);
+}
+
+/* kernel = *factor times *leaf. */
+static KmStatus
+split_kernel(KmContext *ctx, const KmKernel *kernel, double *factor, const KmLeaf **leaf)
+{
+    const KmKernel *const whole[1] = {kernel};
+    bool is_product = kernel->op == KM_OP_PRODUCT;
+    size_t n = is_product ? kernel->n : 1;
+
+    *factor = 1;
+    *leaf = NULL;
+    for (size_t i = 0; i < n; i++)
+    {
+        const KmKernel *part = is_product ? kernel->child[i] : whole[i];
+
+        if (is_constant(part))
+            *factor *= km_arg_number(&part->leaf.args, "value");
+        else if (part->op == KM_OP_LEAF && part->leaf.type->sample != NULL && *leaf == NULL)
+            *leaf = &part->leaf;
+        else
+            return refuse_kernel(ctx, kernel);
+    }
+    return *leaf != NULL && *factor > 0 ? KM_OK : refuse_kernel(ctx, kernel);
+}
+
+/* ---- constants from data: those of the kernel ---- */
+
+static bool
+is_resolved(KmContext *ctx, const KmArgs *args)
+{
+    KmKernel *kernel;
+
+    return compile_kernel(ctx, args, &kernel) == KM_OK && !km_kernel_needs_data(kernel);
+}
+
+static KmStatus
+resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, const double *x, const double *w)
+{
+    KmKernel *kernel;
+    KmArgs again;
+
+    KM_TRY(compile_kernel(ctx, args, &kernel));
+    KM_TRY(km_kernel_resolve(ctx, kernel, n, d, x, w));
+    if (km_arg(args, "kernel")->given)
+        return KM_OK;
+    KM_TRY(km_node_set(ctx, node, "kernel", kernel->node));
+    return km_signature_bind(ctx, args->signature, node, &again);
+}
+
+/* ---- features ---- */
+
+void
+km_fourier_waves(const KmPanel *frequencies, size_t m, const double *x, double *phases, size_t ld, double *out)
+{
+    size_t h = frequencies->n;
+    size_t stride = (h + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH * KM_PANEL_WIDTH;
+
+    km_panel_pairwise(frequencies, KM_PAIR_DOT, m, x, 0, h, stride, phases);
+    for (size_t i = 0; i < m; i++)
+        km_sincos(h, phases + i * stride, out + i * ld + h, out + i * ld);
+}
+
+static void
+round_to_grid(size_t n, double *v)
+{
+    for (size_t j = 0; j < n; j++)
+        v[j] = (v[j] * KM_RFF_GRID + ROUNDER) - ROUNDER;
+}
+
+KmStatus
+km_rff_grid(KmContext *ctx, const KmStep *step, size_t m, const double *x, size_t ld, double *k)
+{
+    const Rff *rff = step->state;
+
+    KM_TRY(km_leaf_rows(ctx, rff->leaf, m, rff->d, x, rff->rows));
+    km_fourier_waves(&rff->frequencies, m, rff->rows, rff->phases, ld, k);
+    for (size_t i = 0; i < m; i++)
+        round_to_grid(step->d_out, k + i * ld);
+    return KM_OK;
+}
+
+double
+km_rff_factor(const KmStep *step)
+{
+    const Rff *rff = step->state;
+
+    return rff->factor;
+}
+
+static KmStatus
+apply(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *z)
+{
+    double factor = km_rff_factor(step);
+
+    KM_TRY(km_rff_grid(ctx, step, m, x, step->d_out, z));
+    for (size_t j = 0; j < m * step->d_out; j++)
+        z[j] *= factor;
+    return KM_OK;
+}
+
+/* ---- made ready ---- */
+
+static KmStatus
+sample_frequencies(KmContext *ctx, const KmArgs *args, size_t h, Rff *rff)
+{
+    size_t d = km_leaf_dimension(rff->leaf, rff->d);
+    uint64_t seed = (uint64_t) km_arg_number(args, "seed");
+    double *w;
+
+    if (d > SIZE_MAX / sizeof *w / h)
+        return km_fail(ctx, KM_LIMIT, "rff of %zu components for %zu columns is too large", 2 * h, d);
+    KM_TRY(km_alloc(ctx, h * d, &w));
+    KM_TRY(rff->leaf->type->sample(ctx, rff->leaf, seed, h, d, w));
+    KM_TRY(km_panel_create(ctx, h, d, w, &rff->frequencies));
+    km_free(ctx, w);
+    KM_TRY(km_alloc(ctx, KM_SCORE_ROWS * d, &rff->rows));
+    return km_alloc(ctx, KM_SCORE_ROWS * (h + KM_PANEL_WIDTH), &rff->phases);
+}
+
+static KmStatus
+prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
+{
+    size_t n_components = (size_t) km_arg_number(args, "n_components"), h = n_components / 2;
+    KmKernel *kernel;
+    double scale;
+    Rff *rff;
+
+    if (n_components % 2 != 0)
+        return km_fail(ctx, KM_INVALID, "n_components of rff must be even, got %zu", n_components);
+    KM_TRY(compile_kernel(ctx, args, &kernel));
+    KM_TRY(km_alloc_zero(ctx, 1, &rff));
+    KM_TRY(split_kernel(ctx, kernel, &scale, &rff->leaf));
+    KM_TRY(km_kernel_check_ready(ctx, kernel));
+    KM_TRY(km_kernel_check_dimension(ctx, kernel, d));
+    rff->d = d;
+    rff->factor = sqrt(scale / (double) h) / KM_RFF_GRID;
+    if (!(rff->factor > 0 && isfinite(rff->factor)))
+        return km_fail(ctx, KM_RANGE, "rff: factor %g of the kernel is too far from 1", scale);
+    KM_TRY(sample_frequencies(ctx, args, h, rff));
+    *out = (KmStep) {.d_in = d, .d_out = n_components, .state = rff, .apply = apply};
+    return KM_OK;
+}
+
+const KmStepType km_step_rff = {
+    .signature = {
+        .name = "rff",
+        .what = "step",
+        .params = {
+            {.name = "kernel", .kinds = KM_KIND_KERNEL, .standard = "rbf", .positional = true},
+            {.name = "n_components", .kinds = KM_KIND_INTEGER, .standard = "100", .min = 2, .max = MAX_COMPONENTS,
+             .positional = true},
+            {.name = "seed", .kinds = KM_KIND_INTEGER, .standard = "0", .min = 0, .max = 0x1p53, .positional = true},
+        },
+    },
+    .is_resolved = is_resolved,
+    .resolve = resolve,
+    .prepare = prepare,
+    .exact = true,
+};

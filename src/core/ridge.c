@@ -1,0 +1,286 @@
+/*
+ * ridge.c: ridge regression on features, the estimator ridge.
+ *
+ * min |y - Z w - b|^2 + lambda |w|^2 (Hoerl, Kennard 1970), b not penalised: the normal equations of
+ * centred columns, (Zc'Zc + lambda I) W = Zc'Yc and b = ybar - zbar'W, by Cholesky.  A weight counts as so many
+ * rows.  Without an intercept nothing is centred, and the answer is that of krr(linear, center=false).
+ */
+#include "ridge.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "blas.h"
+#include "cholesky.h"
+#include "learner_types.h"
+
+#define BLOCK_ROWS 256          /* centred rows at a time */
+#define BAND 256                /* rows of Z'Z at a time: between polls */
+
+/* ---- the normal equations ---- */
+
+KmStatus
+km_ridge_create(KmContext *ctx, size_t d, size_t m, KmRidge **out)
+{
+    double bytes = 8.0 * (double) d * ((double) d + (double) m);
+
+    KM_TRY(km_reserve(ctx, bytes, "the normal equations of ridge", "Use fewer features, or raise kernelml.max_memory."));
+    KM_TRY(km_alloc(ctx, 1, out));
+    (*out)->d = d;
+    (*out)->m = m;
+    KM_TRY(km_alloc(ctx, d * d, &(*out)->a));
+    return km_alloc(ctx, d * m, &(*out)->b);
+}
+
+static bool
+is_finite(size_t n, const double *v)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(v[i]))
+            return false;
+    return true;
+}
+
+static KmStatus
+add_penalty(KmContext *ctx, KmRidge *ridge, double lambda)
+{
+    bool finite = is_finite(ridge->d * ridge->m, ridge->b);
+
+    for (size_t i = 0; i < ridge->d && finite; i++)
+    {
+        if (i % BAND == 0)
+            KM_TRY(km_poll(ctx));
+        ridge->a[i * ridge->d + i] += lambda;
+        finite = is_finite(i + 1, ridge->a + i * ridge->d);
+    }
+    if (!finite)
+        return km_fail(ctx, KM_RANGE, "ridge: sums of products of features and targets overflow");
+    return KM_OK;
+}
+
+static KmStatus
+singular(KmContext *ctx, size_t pivot, double lambda)
+{
+    km_fail(ctx, KM_SINGULAR, "ridge: the features are linearly dependent at feature %zu, with lambda = %g", pivot + 1,
+            lambda);
+    return km_hint(ctx, KM_SINGULAR, "Use a larger lambda, or leave out features that follow from others.");
+}
+
+KmStatus
+km_ridge_solve(KmContext *ctx, KmRidge *ridge, double lambda)
+{
+    size_t d = ridge->d, pivot;
+
+    KM_TRY(add_penalty(ctx, ridge, lambda));
+    KM_TRY(km_cholesky_factor(ctx, d, d, ridge->a, &pivot));
+    if (pivot == d)
+        pivot = km_cholesky_weak_pivot(d, d, ridge->a);
+    if (pivot < d)
+        return singular(ctx, pivot, lambda);
+    KM_TRY(km_cholesky_solve(ctx, d, d, ridge->a, ridge->m, ridge->m, ridge->b));
+    if (!is_finite(d * ridge->m, ridge->b))
+        return km_fail(ctx, KM_RANGE, "ridge: the coefficients overflow");
+    return KM_OK;
+}
+
+KmStatus
+km_ridge_store(KmContext *ctx, const KmRidge *ridge, double *intercept, KmModel *model)
+{
+    if (!is_finite(ridge->m, intercept) || !is_finite(ridge->d * ridge->m, ridge->b))
+        return km_fail(ctx, KM_RANGE, "ridge: the coefficients overflow");
+    KM_TRY(km_model_add_array(ctx, model, "coef", ridge->d, ridge->m, ridge->b));
+    return km_model_add_array(ctx, model, "intercept", 1, ridge->m, intercept);
+}
+
+/* ---- from rows ---- */
+
+/* Rows of features, then targets: d + m columns. */
+typedef struct Fit
+{
+    const KmTable *table;
+    size_t d, width;
+    double *mean;               /* width; zeros without an intercept */
+    double *block;              /* BLOCK_ROWS x width, centred, times the root of the weight */
+} Fit;
+
+static double
+weight_of(const KmTable *table, size_t i)
+{
+    return table->w == NULL ? 1 : table->w[i];
+}
+
+/* row = (x_i, y_i) - mean. */
+static void
+centred_row(const Fit *fit, size_t i, double *row)
+{
+    const KmTable *table = fit->table;
+
+    for (size_t j = 0; j < fit->d; j++)
+        row[j] = table->x[i * fit->d + j] - fit->mean[j];
+    for (size_t t = 0; t < table->n_targets; t++)
+        row[fit->d + t] = table->y[i * table->n_targets + t] - fit->mean[fit->d + t];
+}
+
+/* Twice: the second pass takes away what rounding left in the first mean. */
+static KmStatus
+learn_means(KmContext *ctx, Fit *fit)
+{
+    const KmTable *table = fit->table;
+    double *sum = fit->block, *row = fit->block + fit->width;
+    double total = 0;
+
+    for (size_t i = 0; i < table->n; i++)
+        total += weight_of(table, i);
+    for (size_t pass = 0; pass < 2; pass++)
+    {
+        memset(sum, 0, fit->width * sizeof *sum);
+        for (size_t i = 0; i < table->n; i++)
+        {
+            double w = weight_of(table, i) / total;
+
+            if (i % BLOCK_ROWS == 0)
+                KM_TRY(km_poll(ctx));
+            centred_row(fit, i, row);
+            for (size_t j = 0; j < fit->width; j++)
+                sum[j] += w * row[j];
+        }
+        for (size_t j = 0; j < fit->width; j++)
+            fit->mean[j] += sum[j];
+    }
+    return KM_OK;
+}
+
+/* The lower triangle of A += Z'Z, a band of rows at a time. */
+static KmStatus
+add_squares(KmContext *ctx, const Fit *fit, size_t rows, KmRidge *ridge)
+{
+    int ld = (int) fit->width, d = (int) ridge->d;
+
+    for (size_t i = 0; i < ridge->d; i += BAND)
+    {
+        int n = (int) (ridge->d - i < BAND ? ridge->d - i : BAND);
+        double *band = ridge->a + i * ridge->d;
+
+        KM_TRY(km_poll(ctx));
+        if (i > 0)
+            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, n, (int) i, (int) rows, 1, fit->block + i, ld,
+                        fit->block, ld, 1, band, d);
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, n, (int) rows, 1, fit->block + i, ld, 1, band + i, d);
+    }
+    return KM_OK;
+}
+
+static KmStatus
+add_rows(KmContext *ctx, const Fit *fit, size_t first, size_t rows, KmRidge *ridge)
+{
+    int ld = (int) fit->width, m = (int) ridge->m;
+
+    for (size_t r = 0; r < rows; r++)
+    {
+        double *row = fit->block + r * fit->width;
+        double root = sqrt(weight_of(fit->table, first + r));
+
+        centred_row(fit, first + r, row);
+        for (size_t j = 0; j < fit->width; j++)
+            row[j] *= root;
+    }
+    KM_TRY(add_squares(ctx, fit, rows, ridge));
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int) ridge->d, m, (int) rows, 1, fit->block, ld,
+                fit->block + fit->d, ld, 1, ridge->b, m);
+    return KM_OK;
+}
+
+/* intercept = ybar - zbar'W, in place of ybar. */
+static void
+finish_intercept(const KmRidge *ridge, const double *mean, double *intercept)
+{
+    for (size_t t = 0; t < ridge->m; t++)
+    {
+        intercept[t] = mean[ridge->d + t];
+        for (size_t j = 0; j < ridge->d; j++)
+            intercept[t] -= mean[j] * ridge->b[j * ridge->m + t];
+    }
+}
+
+static KmStatus
+fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
+{
+    size_t d = table->d, m = table->n_targets, width = d + m;
+    Fit fit = {.table = table, .d = d, .width = width};
+    double *intercept;
+    KmRidge *ridge;
+
+    (void) node;
+    KM_TRY(km_ridge_create(ctx, d, m, &ridge));
+    KM_TRY(km_alloc_zero(ctx, width, &fit.mean));
+    KM_TRY(km_alloc(ctx, BLOCK_ROWS * width, &fit.block));
+    KM_TRY(km_alloc(ctx, m, &intercept));
+    memset(ridge->a, 0, d * d * sizeof *ridge->a);
+    memset(ridge->b, 0, d * m * sizeof *ridge->b);
+    if (km_arg_number(args, "intercept") != 0)
+        KM_TRY(learn_means(ctx, &fit));
+    for (size_t i = 0; i < table->n; i += BLOCK_ROWS)
+        KM_TRY(add_rows(ctx, &fit, i, table->n - i < BLOCK_ROWS ? table->n - i : BLOCK_ROWS, ridge));
+    KM_TRY(km_ridge_solve(ctx, ridge, km_arg_number(args, "lambda")));
+    finish_intercept(ridge, fit.mean, intercept);
+    km_free(ctx, fit.block);
+    km_free(ctx, ridge->a);
+    return km_ridge_store(ctx, ridge, intercept, model);
+}
+
+/* ---- scoring ---- */
+
+typedef struct Scorer
+{
+    double *coef;               /* m x d */
+    const double *intercept;    /* m */
+} Scorer;
+
+static KmStatus
+run(KmContext *ctx, const KmScore *score, size_t rows, const double *z, double *out)
+{
+    const Scorer *scorer = score->state;
+
+    (void) ctx;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t t = 0; t < score->n_out; t++)
+            out[i * score->n_out + t] = km_dot_fixed(score->d, z + i * score->d, scorer->coef + t * score->d)
+                + scorer->intercept[t];
+    return KM_OK;
+}
+
+static KmStatus
+prepare(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmScore *out)
+{
+    const KmArray *coef, *intercept;
+    Scorer *scorer;
+
+    (void) args;
+    KM_TRY(km_model_expect(ctx, model, "coef", d, SIZE_MAX, &coef));
+    KM_TRY(km_model_expect(ctx, model, "intercept", 1, coef->columns, &intercept));
+    KM_TRY(km_alloc(ctx, 1, &scorer));
+    KM_TRY(km_alloc(ctx, d * coef->columns, &scorer->coef));
+    for (size_t j = 0; j < d; j++)
+        for (size_t t = 0; t < coef->columns; t++)
+            scorer->coef[t * d + j] = coef->data[j * coef->columns + t];
+    scorer->intercept = intercept->data;
+    *out = (KmScore) {.d = d, .n_out = coef->columns, .state = scorer, .run = run};
+    return KM_OK;
+}
+
+const KmEstimatorType km_estimator_ridge = {
+    .signature = {
+        .name = "ridge",
+        .what = "estimator",
+        .params = {
+            {.name = "lambda", .alias = "alpha", .kinds = KM_KIND_NUMBER, .standard = "1", .min = 0, .max = DBL_MAX,
+             .grid = true, .positional = true},
+            {.name = "intercept", .kinds = KM_KIND_BOOL, .standard = "true", .positional = true},
+        },
+    },
+    .target = KM_TARGET_NUMBER,
+    .from_sums = true,
+    .fit = fit,
+    .prepare = prepare,
+};
