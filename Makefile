@@ -147,7 +147,7 @@ include $(PGXS)
 # The server's warnings and headers are for its compiler, which may not be this one.
 override CPPFLAGS := $(patsubst -I/%,-isystem /%,$(CPPFLAGS))
 override CFLAGS := $(filter-out -W%,$(CFLAGS)) $(WARNINGS) -Wno-unused-parameter \
-	$(if $(findstring clang,$(CC)),-Wno-ignored-optimization-argument)
+	$(if $(findstring clang,$(CC)),-Wno-ignored-optimization-argument -Wno-ignored-attributes)
 
 $(BUILD)/pg-flags: FORCE
 	@$(call stamp,$(CC) $(CPPFLAGS) $(CFLAGS))
