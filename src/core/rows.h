@@ -10,29 +10,49 @@
 
 #include "kernel.h"
 
+#define KM_ROWS_PAD 16          /* rows are zero from n up to the next multiple of this */
+#define KM_ROWS_BATCH 32        /* rows made at once, at most */
+
 typedef struct KmRowSource KmRowSource;
 struct KmRowSource
 {
     size_t n;                   /* rows and columns of K */
     bool single;                /* rows are float32 */
+    size_t batch;               /* rows that cost hardly more than one to make; <= KM_ROWS_BATCH */
     const double *diagonal;     /* n */
     void *state;
-    /* Rows i[0..m-1], all n columns, into out with stride ld (elements float or double by `single`). */
+    /* Rows i[0..m-1], m <= KM_ROWS_BATCH, all n columns, into out with stride ld elements (float or double by
+     * `single`). */
     KmStatus (*make)(KmContext *ctx, KmRowSource *source, size_t m, const size_t *i, size_t ld, void *out);
 };
 
-/* The rows of a kernel over n x d points; single: float32 rows where the kernel has them.
- * K may be restricted later: subset != NULL gives the n rows of points that take part. */
-extern KmStatus km_row_source_kernel(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const double *x,
-                                     bool single, KmRowSource **out);
+/* The rows of a kernel over points, which must outlive the source; single: float32 rows
+ * (only where km_kernel_has_f32()).  May be opened again for other points that are like the first. */
+extern KmStatus km_row_source_create(KmContext *ctx, const KmKernel *kernel, size_t n_max, bool single,
+                                     const KmPoints *like, KmRowSource **out);
+extern KmStatus km_row_source_open(KmContext *ctx, KmRowSource *source, const KmPoints *points);
 
 typedef struct KmRows KmRows;
-/* budget: bytes for kept rows (at least two rows and one batch are always kept). */
-extern KmStatus km_rows_create(KmContext *ctx, KmRowSource *source, size_t budget, KmRows **out);
-/* Pointer to row i, made now if it was not kept; wanted[0..n_wanted-1] are rows likely to be
- * needed next, made in the same batch if they fit.  The pointer stays valid until `i2`'s row is
- * asked for twice more (two rows are in use at a time). */
-extern KmStatus km_rows_get(KmContext *ctx, KmRows *rows, size_t i, size_t n_wanted, const size_t *wanted,
-                            const void **out);
+
+/* Room for rows of up to n_max columns.  budget: bytes for kept rows (one batch, or all n rows, is always kept). */
+extern KmStatus km_rows_create(KmContext *ctx, size_t n_max, bool single, size_t budget, KmRows **out);
+/* Begin with another source of n <= n_max rows; nothing is kept, the memory stays. */
+extern void km_rows_open(KmRows *rows, KmRowSource *source);
+extern void km_rows_destroy(KmContext *ctx, KmRows *rows);
+
+extern KmRowSource *km_rows_source(const KmRows *rows);
+extern size_t km_rows_stride(const KmRows *rows);       /* elements */
+extern size_t km_rows_capacity(const KmRows *rows);     /* rows that can be kept */
+extern uint64_t km_rows_made(const KmRows *rows);
+extern bool km_rows_full(const KmRows *rows);
+
+/* Row i if it is kept, else NULL.  Kept rows stay where they are until km_rows_take() gives their slot away. */
+extern const void *km_rows_find(const KmRows *rows, size_t i);
+/* Keep the distinct rows i[0..m-1], m <= KM_ROWS_BATCH, none of them kept yet: as many from the front as there is
+ * room for. */
+extern KmStatus km_rows_keep(KmContext *ctx, KmRows *rows, size_t m, const size_t *i);
+/* row[r] = the distinct rows i[r], r < m <= capacity, all at once; slots of other rows are given away as needed,
+ * the longest unused first (by the clock rule). */
+extern KmStatus km_rows_take(KmContext *ctx, KmRows *rows, size_t m, const size_t *i, const void **row);
 
 #endif

@@ -2,10 +2,11 @@
  * smo.h: the quadratic program of support vector machines, by sequential
  * minimal optimisation with second-order working sets (Fan, Chen, Lin 2005).
  *
- *   minimise  1/2 b'Kb + p'b   subject to  sum b = given by the start,  lower <= b <= upper
+ *   minimise  1/2 b'Kb + p'b + kink sum |b_i|   subject to  sum b = that of the start,  lower <= b <= upper
  *
- * in signed variables b (b_i = y_i alpha_i for classification, with p = -y), over rows of K made on first use.
- * Variable v sits on row row[v] of K (several variables may share a row, as in regression).
+ * in signed variables b, one per row of K, over rows made on first use.
+ * Classification: b_i = y_i alpha_i, p = -y, kink = 0.  Regression: b_i = alpha_i - alpha_i*, p = -y,
+ * kink = epsilon: one variable where others keep two.
  */
 #ifndef KM_SMO_H
 #define KM_SMO_H
@@ -15,26 +16,31 @@
 
 typedef struct KmQuadratic
 {
-    size_t n;                   /* variables */
-    const uint32_t *row;        /* n row numbers, or NULL: variable v is row v */
+    size_t n;                   /* variables: the rows of the source */
     const double *p;            /* n: linear term */
-    const double *lower, *upper;        /* n: box; may be infinite (hard margin) */
-    double tol;                 /* stop when the violation m - M < tol */
-    uint64_t max_iter;          /* pair steps; 0: no limit is not offered, callers pass a finite one */
+    const double *lower, *upper;        /* n: box, lower <= 0 <= upper where kink > 0; may be infinite (hard margin) */
+    double kink;                /* slope of |b|, >= 0 */
+    double tol;                 /* stop when the largest violation of a pair is below */
+    uint64_t max_iter;          /* pair steps; km_smo_default_steps(n) is the usual limit */
 } KmQuadratic;
 
 typedef struct KmSolution
 {
     double *b;                  /* n; in: the start (feasible), out: the optimum; bounds exact */
-    double *gradient;           /* n: Kb + p, freshly computed at the end */
-    double objective;           /* 1/2 b'Kb + p'b */
-    double gap;                 /* final violation by the fresh gradient */
-    double bias;                /* -(mean of gradient over free variables), else -(midpoint): decision = Kb + bias */
+    double objective;           /* of the minimisation */
+    double gap;                 /* final violation, by a gradient computed afresh */
+    double bias;                /* decision = Kb + bias: from free variables, else the interval's midpoint */
     uint64_t iterations;
-    bool converged;
-    size_t rows_used;           /* rows of K that were made */
+    uint64_t rows_made;
+    bool converged;             /* false: the limit was reached, or rounding allows no further step */
+    bool unbounded;             /* the objective falls without end (infinite boxes, classes that overlap) */
 } KmSolution;
 
+/* LIBSVM's limit: max(1e7, 100 n). */
+extern uint64_t km_smo_default_steps(size_t n);
+
+/* Once the rows no longer fit, goes on by blocks of variables; the optimum is the same.
+ * KM_RANGE if values of K are not finite. */
 extern KmStatus km_smo_solve(KmContext *ctx, const KmQuadratic *problem, KmRows *rows, KmSolution *solution);
 
 #endif

@@ -1,0 +1,12 @@
+/* thin_ops.h: the table that simd/thin.c defines once per instruction set. */
+#ifndef KM_THIN_OPS_H
+#define KM_THIN_OPS_H
+
+#include <stddef.h>
+
+typedef struct KmThinOps
+{
+    void (*dot)(size_t m, size_t n, size_t d, const float *x, const float *panels, size_t ld, float *out);
+} KmThinOps;
+
+#endif

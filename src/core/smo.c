@@ -1,0 +1,384 @@
+/*
+ * smo.c: SMO over all variables, while their rows of K fit (see smo.h).
+ *
+ * A step moves b_i up and b_j down.  i violates most; j gains most with it, by the second-order
+ * rule of Fan, Chen and Lin (2005).  Two passes over the variables a step: one chooses j, one
+ * updates the gradient and already finds the next i and the gap.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "simd.h"
+#include "smo_state.h"
+
+#define POLL_WORK ((size_t) 1 << 22)    /* elements between polls: a few milliseconds */
+#define REFRESH_ROWS 16         /* rows added to a fresh gradient at once */
+#define MAX_STALLS 5            /* fresh gradients in a row that find no progress */
+#define DIVERGENCE_STEPS 256    /* steps between looks at whether b diverges */
+#define DIVERGENCE 1e-12        /* squared distance of the hulls, over the largest k(x,x), that counts as none */
+
+extern const KmSmoOps km_smo_ops_base, km_smo_ops_avx2, km_smo_ops_avx512;
+
+const KmSmoPasses *
+km_smo_passes(bool single)
+{
+    const KmSmoOps *ops = KM_PICK(km_smo_ops);
+
+    return single ? &ops->single : &ops->wide;
+}
+
+uint64_t
+km_smo_default_steps(size_t n)
+{
+    return n > 100000 ? 100 * (uint64_t) n : 10000000;
+}
+
+/* ---- state ---- */
+
+KmStatus
+km_smo_allocate(KmContext *ctx, size_t stride, KmSmo *smo)
+{
+    KM_TRY(km_alloc(ctx, stride, &smo->lower));
+    KM_TRY(km_alloc(ctx, stride, &smo->upper));
+    KM_TRY(km_alloc(ctx, stride, &smo->g));
+    KM_TRY(km_alloc(ctx, stride, &smo->up));
+    KM_TRY(km_alloc(ctx, stride, &smo->low));
+    return km_alloc(ctx, stride, &smo->diagonal);
+}
+
+void
+km_smo_free(KmContext *ctx, KmSmo *smo)
+{
+    km_free(ctx, smo->lower);
+    km_free(ctx, smo->upper);
+    km_free(ctx, smo->g);
+    km_free(ctx, smo->up);
+    km_free(ctx, smo->low);
+    km_free(ctx, smo->diagonal);
+}
+
+/* Lengths, and padding that is never chosen. */
+void
+km_smo_begin(KmSmo *smo, size_t n, size_t stride)
+{
+    smo->n = n;
+    smo->stride = stride;
+    for (size_t v = n; v < stride; v++)
+    {
+        smo->g[v] = smo->diagonal[v] = 0;
+        smo->up[v] = INFINITY;
+        smo->low[v] = -INFINITY;
+    }
+}
+
+/* The slopes of kink |b| to either side, infinite at a bound. */
+void
+km_smo_status(KmSmo *smo, size_t v)
+{
+    double b = smo->b[v];
+
+    smo->up[v] = b >= smo->upper[v] ? INFINITY : b >= 0 ? smo->kink : -smo->kink;
+    smo->low[v] = b <= smo->lower[v] ? -INFINITY : b > 0 ? smo->kink : -smo->kink;
+}
+
+void
+km_smo_choose(KmSmo *smo)
+{
+    smo->passes->choose(smo->stride, smo->g, smo->up, smo->low, &smo->choice);
+}
+
+/* ---- one pair ---- */
+
+/* The next bound or kink above and below b_v: the objective is quadratic up to there. */
+static double
+ceiling_of(const KmSmo *smo, size_t v)
+{
+    return smo->kink > 0 && smo->b[v] < 0 ? 0 : smo->upper[v];
+}
+
+static double
+floor_of(const KmSmo *smo, size_t v)
+{
+    return smo->kink > 0 && smo->b[v] > 0 ? 0 : smo->lower[v];
+}
+
+/* Move b_i up and b_j down to the minimum between them or the nearest bound, which is then met
+ * exactly; returns the step. */
+static double
+move_pair(KmSmo *smo, size_t i, size_t j, double kij)
+{
+    double curve = fmax(smo->diagonal[i] + smo->diagonal[j] - 2 * kij, KM_SMO_TAU);
+    double t = (smo->g[j] + smo->low[j] - smo->choice.least) / curve;
+    double top = ceiling_of(smo, i), bottom = floor_of(smo, j);
+    double room_i = top - smo->b[i], room_j = smo->b[j] - bottom;
+
+    t = fmin(t, fmin(room_i, room_j));
+    smo->b[i] = t == room_i ? top : fmin(smo->b[i] + t, top);
+    smo->b[j] = t == room_j ? bottom : fmax(smo->b[j] - t, bottom);
+    km_smo_status(smo, i);
+    km_smo_status(smo, j);
+    return t;
+}
+
+static double
+row_element(const KmSmo *smo, const void *row, size_t j)
+{
+    return smo->passes == km_smo_passes(true) ? ((const float *) row)[j] : ((const double *) row)[j];
+}
+
+static KmStatus
+poll_after(KmContext *ctx, KmSmo *smo, size_t elements)
+{
+    smo->work += elements;
+    if (smo->work < POLL_WORK)
+        return KM_OK;
+    smo->work = 0;
+    return km_poll(ctx);
+}
+
+/* With infinite boxes the dual has an optimum only if the convex hulls of the classes are apart.
+ * b / sum of its positive part is a difference of points of the two hulls, b'Kb its squared length. */
+bool
+km_smo_diverges(const KmSmo *smo)
+{
+    double square = 0, positive = 0;
+
+    if (smo->reach == 0)
+        return false;
+    for (size_t v = 0; v < smo->n; v++)
+    {
+        square += smo->b[v] * (smo->g[v] - smo->p[v]);
+        positive += fmax(smo->b[v], 0);
+    }
+    return positive > 0 && !(square > DIVERGENCE * smo->reach * positive * positive);
+}
+
+KmStatus
+km_smo_steps(KmContext *ctx, KmSmo *smo, double tol, KmSmoRow row_of, void *state)
+{
+    while (km_smo_gap(smo) >= tol && smo->iterations < smo->max_iter)
+    {
+        size_t i = smo->choice.i, j;
+        const void *ki, *kj;
+        double t;
+
+        KM_TRY(row_of(ctx, smo, state, i, &ki));
+        if (ki == NULL)
+            break;
+        j = smo->passes->partner(smo->stride, smo->choice.least, smo->diagonal[i], ki, smo->g, smo->low,
+                                 smo->diagonal);
+        if (j == KM_SMO_NONE)
+            break;
+        KM_TRY(row_of(ctx, smo, state, j, &kj));
+        if (kj == NULL)
+            break;
+        t = move_pair(smo, i, j, row_element(smo, ki, j));
+        smo->passes->update(smo->stride, t, ki, kj, smo->g, smo->up, smo->low, &smo->choice);
+        smo->iterations++;
+        if (smo->iterations % DIVERGENCE_STEPS == 0 && km_smo_diverges(smo))
+            break;
+        KM_TRY(poll_after(ctx, smo, smo->stride));
+    }
+    return KM_OK;
+}
+
+size_t
+km_smo_violators(const KmSmo *smo, int sign, size_t m, bool (*skip)(const void *state, size_t v), const void *state,
+                 double *keys, size_t *out)
+{
+    size_t found = 0;
+
+    for (size_t v = 0; v < smo->n; v++)
+    {
+        double key = sign > 0 ? smo->g[v] + smo->up[v] : -smo->g[v] - smo->low[v];
+        size_t at;
+
+        if (!(key < INFINITY) || (found == m && key >= keys[m - 1]) || skip(state, v))
+            continue;
+        for (at = found < m ? found++ : m - 1; at > 0 && keys[at - 1] > key; at--)
+        {
+            keys[at] = keys[at - 1];
+            out[at] = out[at - 1];
+        }
+        keys[at] = key;
+        out[at] = v;
+    }
+    return found;
+}
+
+/* ---- the whole problem ---- */
+
+static bool
+is_kept(const void *rows, size_t v)
+{
+    return km_rows_find(rows, v) != NULL;
+}
+
+/* Make the row of v, and with it those of the worst violators where the source makes several as cheaply. */
+static KmStatus
+make_row(KmContext *ctx, const KmSmo *smo, KmRows *rows, size_t v)
+{
+    size_t wanted[KM_ROWS_BATCH + 1], n_wanted, m = 1, batch = km_rows_source(rows)->batch;
+    double keys[KM_ROWS_BATCH];
+
+    wanted[0] = v;
+    if (batch > 1)
+    {
+        n_wanted = km_smo_violators(smo, v == smo->choice.i ? 1 : -1, batch, is_kept, rows, keys, wanted + 1);
+        for (size_t r = 1; r <= n_wanted && m < batch; r++)
+            if (wanted[r] != v)
+                wanted[m++] = wanted[r];
+    }
+    return km_rows_keep(ctx, rows, m, wanted);
+}
+
+/* The row of v, made now if there is room. */
+static KmStatus
+kept_row(KmContext *ctx, const KmSmo *smo, void *state, size_t v, const void **row)
+{
+    KmRows *rows = state;
+
+    *row = km_rows_find(rows, v);
+    if (*row != NULL || km_rows_full(rows))
+        return KM_OK;
+    KM_TRY(make_row(ctx, smo, rows, v));
+    *row = km_rows_find(rows, v);
+    return KM_OK;
+}
+
+/* g = Kb + p from the rows of nonzero b, and the choice that follows. */
+static KmStatus
+refresh_gradient(KmContext *ctx, KmSmo *smo, KmRows *rows)
+{
+    size_t taken[REFRESH_ROWS], m = 0, most = km_rows_capacity(rows);
+    const void *row[REFRESH_ROWS];
+    double coef[REFRESH_ROWS];
+
+    memcpy(smo->g, smo->p, smo->n * sizeof *smo->g);
+    for (size_t v = 0; v < smo->n; v++)
+    {
+        if (smo->b[v] != 0)
+        {
+            coef[m] = smo->b[v];
+            taken[m++] = v;
+        }
+        if (m == REFRESH_ROWS || m == most || (v + 1 == smo->n && m > 0))
+        {
+            KM_TRY(km_rows_take(ctx, rows, m, taken, row));
+            smo->passes->accumulate(smo->stride, m, row, coef, smo->g);
+            KM_TRY(poll_after(ctx, smo, m * smo->stride));
+            m = 0;
+        }
+    }
+    km_smo_choose(smo);
+    return KM_OK;
+}
+
+static double
+largest(size_t n, const double *values)
+{
+    double most = 0;
+
+    for (size_t v = 0; v < n; v++)
+        most = fmax(most, values[v]);
+    return most;
+}
+
+static KmStatus
+start(KmContext *ctx, const KmQuadratic *problem, KmRows *rows, double *b, KmSmo *smo)
+{
+    KmRowSource *source = km_rows_source(rows);
+    size_t n = problem->n;
+    double reach = largest(n, source->diagonal);
+
+    memset(smo, 0, sizeof *smo);
+    KM_TRY(km_smo_allocate(ctx, km_rows_stride(rows), smo));
+    km_smo_begin(smo, n, km_rows_stride(rows));
+    smo->passes = km_smo_passes(source->single);
+    smo->b = b;
+    smo->kink = problem->kink;
+    smo->max_iter = problem->max_iter;
+    memcpy(smo->lower, problem->lower, n * sizeof *smo->lower);
+    memcpy(smo->upper, problem->upper, n * sizeof *smo->upper);
+    memcpy(smo->diagonal, source->diagonal, n * sizeof *smo->diagonal);
+    smo->p = problem->p;
+    for (size_t v = 0; v < n; v++)
+    {
+        if (isinf(smo->lower[v]) || isinf(smo->upper[v]))
+            smo->reach = fmax(smo->reach, reach);
+        km_smo_status(smo, v);
+    }
+    return refresh_gradient(ctx, smo, rows);
+}
+
+static bool
+goes_on(const KmSmo *smo, double tol)
+{
+    return km_smo_gap(smo) >= tol && smo->iterations < smo->max_iter && !km_smo_diverges(smo);
+}
+
+/* Steps and fresh gradients in turn, until a fresh one confirms the optimum.  A fresh gradient that keeps
+ * finding the same gap shows that rounding allows no more. */
+static KmStatus
+optimise(KmContext *ctx, KmSmo *smo, const KmQuadratic *problem, KmRows *rows)
+{
+    double smallest = INFINITY;
+    int stalls = 0;
+
+    while (goes_on(smo, problem->tol) && stalls < MAX_STALLS)
+    {
+        KM_TRY(km_smo_steps(ctx, smo, problem->tol, kept_row, rows));
+        if (goes_on(smo, problem->tol) && km_rows_full(rows))
+            KM_TRY(km_smo_blocks(ctx, smo, problem->tol, rows));
+        KM_TRY(refresh_gradient(ctx, smo, rows));
+        stalls = km_smo_gap(smo) < smallest ? 0 : stalls + 1;
+        smallest = fmin(smallest, km_smo_gap(smo));
+    }
+    if (!isfinite(km_smo_gap(smo)))
+        return km_fail(ctx, KM_RANGE, "kernel values are too large for double precision");
+    return KM_OK;
+}
+
+/* Free variables (neither at a bound nor at the kink) have g + slope = -bias. */
+static double
+bias_of(const KmSmo *smo)
+{
+    double sum = 0;
+    size_t n_free = 0;
+
+    for (size_t v = 0; v < smo->n; v++)
+        if (smo->up[v] == smo->low[v])
+        {
+            sum += smo->g[v] + smo->up[v];
+            n_free++;
+        }
+    return n_free > 0 ? -sum / (double) n_free : -(smo->choice.least + smo->choice.greatest) / 2;
+}
+
+static double
+objective_of(const KmSmo *smo)
+{
+    double sum = 0;
+
+    for (size_t v = 0; v < smo->n; v++)
+        sum += smo->b[v] * (smo->g[v] + smo->p[v]) / 2 + smo->kink * fabs(smo->b[v]);
+    return sum;
+}
+
+KmStatus
+km_smo_solve(KmContext *ctx, const KmQuadratic *problem, KmRows *rows, KmSolution *solution)
+{
+    KmSmo smo;
+
+    KM_TRY(start(ctx, problem, rows, solution->b, &smo));
+    KM_TRY(optimise(ctx, &smo, problem, rows));
+    solution->gap = fmax(km_smo_gap(&smo), 0);
+    solution->converged = km_smo_gap(&smo) < problem->tol;
+    solution->objective = objective_of(&smo);
+    solution->bias = bias_of(&smo);
+    solution->iterations = smo.iterations;
+    solution->rows_made = km_rows_made(rows);
+    solution->unbounded = !solution->converged && km_smo_diverges(&smo);
+    km_smo_free(ctx, &smo);
+    return KM_OK;
+}

@@ -1,0 +1,62 @@
+/*
+ * smo_state.h: the working state of SMO, shared by the solver over all
+ * variables and the one over a block of them.
+ */
+#ifndef KM_SMO_STATE_H
+#define KM_SMO_STATE_H
+
+#include "smo.h"
+#include "smo_ops.h"
+
+/* A problem over n variables, stored with `stride` >= n elements (see smo_ops.h for the padding). */
+typedef struct KmSmo
+{
+    size_t n, stride;
+    const KmSmoPasses *passes;
+    double *b;                  /* n */
+    double *lower, *upper;      /* n */
+    double *g;                  /* stride: gradient of the smooth part, Kb + p */
+    double *up, *low;           /* stride */
+    double *diagonal;           /* stride */
+    double kink;
+    const double *p;            /* n */
+    double reach;               /* largest diagonal element if some box is infinite, else 0 */
+    KmSmoChoice choice;         /* current, with g */
+    uint64_t iterations, max_iter;
+    size_t work;                /* elements passed over since the last poll */
+} KmSmo;
+
+/* Rows of K for a pair step; *row == NULL ends the pair steps early. */
+typedef KmStatus (*KmSmoRow)(KmContext *ctx, const KmSmo *smo, void *state, size_t i, const void **row);
+
+/* Arrays of stride elements. */
+extern KmStatus km_smo_allocate(KmContext *ctx, size_t stride, KmSmo *smo);
+extern void km_smo_free(KmContext *ctx, KmSmo *smo);
+/* Set the lengths, and the padding. */
+extern void km_smo_begin(KmSmo *smo, size_t n, size_t stride);
+/* After b[v] changed. */
+extern void km_smo_status(KmSmo *smo, size_t v);
+/* After g changed. */
+extern void km_smo_choose(KmSmo *smo);
+
+static inline double
+km_smo_gap(const KmSmo *smo)
+{
+    return smo->choice.greatest - smo->choice.least;
+}
+
+/* Pair steps until the gap is below tol, the limit is reached, a row cannot be had, or b diverges. */
+extern KmStatus km_smo_steps(KmContext *ctx, KmSmo *smo, double tol, KmSmoRow row_of, void *state);
+
+/* True if boxes are infinite and the objective falls without end. */
+extern bool km_smo_diverges(const KmSmo *smo);
+
+/* The (at most m) variables that most want to rise (sign 1) or fall (sign -1), best first, ties to the lowest,
+ * leaving out those that skip() names; returns how many.  keys: room for m. */
+extern size_t km_smo_violators(const KmSmo *smo, int sign, size_t m, bool (*skip)(const void *state, size_t v),
+                               const void *state, double *keys, size_t *out);
+
+/* Rounds over blocks of variables, for rows that do not all fit (smo_blocks.c). */
+extern KmStatus km_smo_blocks(KmContext *ctx, KmSmo *smo, double tol, KmRows *rows);
+
+#endif

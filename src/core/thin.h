@@ -1,0 +1,21 @@
+/*
+ * thin.h: float32 dot products of a few rows with many, where a GEMM call would spend its time
+ * on packing.  For training rows of K: the bits may differ between instruction sets.
+ */
+#ifndef KM_THIN_H
+#define KM_THIN_H
+
+#include <stddef.h>
+
+#define KM_THIN_WIDTH 32        /* rows in a panel */
+
+/* Floats that km_thin_pack() writes for n rows of d columns. */
+extern size_t km_thin_size(size_t n, size_t d);
+/* Panels of rows z (n x d row-major): element (j, k) at [(j / 32 * d + k) * 32 + j % 32], zeros beyond n. */
+extern void km_thin_pack(size_t n, size_t d, const float *z, float *panels);
+/* out[i * ld + j] = <x_i, z_j>, i < m, j0 <= j < j0 + n, column j - j0; j0 a multiple of KM_THIN_WIDTH;
+ * x: m x d row-major. */
+extern void km_thin_dot(size_t m, size_t n, size_t d, const float *x, const float *panels, size_t j0, size_t ld,
+                        float *out);
+
+#endif
