@@ -2,7 +2,7 @@
  * vmath.h: elementary functions over arrays, the same bits on every machine.
  *
  * Each is a fixed sequence of IEEE operations with explicitly fused
- * multiply-adds (hardware FMA, else C fma()), so the AVX2 build and the
+ * multiply-adds (hardware FMA, else emulated), so the AVX2 build and the
  * portable one agree to the last bit.  In-place use (out == x) is allowed.
  * exp: <= 1 ulp on [-745, 709.78]; 0 below, inf above, subnormal results
  * rounded, not flushed.  log: <= 1 ulp on positive normals and

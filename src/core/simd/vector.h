@@ -39,6 +39,8 @@ typedef uint64_t vu __attribute__((vector_size(KM_VECTOR_BYTES)));
 typedef float vf __attribute__((vector_size(KM_VECTOR_BYTES)));
 typedef uint32_t vu32 __attribute__((vector_size(KM_VECTOR_BYTES)));
 
+KM_INLINE vd vd_abs(vd a) { return (vd) ((vu) a & 0x7fffffffffffffff); }
+
 /*
  * Per instruction set: set (all lanes equal), fma, min and max (the second
  * operand where either is NaN), lt and eq (masks, false where NaN), select
@@ -80,7 +82,7 @@ KM_INLINE vf vf_fma(vf a, vf b, vf c) { return KM_MM(fmadd_ps)(a, b, c); }
 KM_INLINE vf vf_min(vf a, vf b) { return KM_MM(min_ps)(a, b); }
 KM_INLINE vf vf_max(vf a, vf b) { return KM_MM(max_ps)(a, b); }
 
-#else                           /* any CPU: C fma() lane by lane */
+#else                           /* any CPU */
 
 typedef vu vdmask;
 typedef vu32 vfmask;
@@ -98,6 +100,7 @@ KM_INLINE vd vd_max(vd a, vd b) { return vd_select(vd_lt(b, a), a, b); }
 KM_INLINE vf vf_min(vf a, vf b) { return vf_select(vf_lt(a, b), a, b); }
 KM_INLINE vf vf_max(vf a, vf b) { return vf_select(vf_lt(b, a), a, b); }
 
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__FP_FAST_FMA)
 KM_INLINE vd
 vd_fma(vd a, vd b, vd c)
 {
@@ -111,9 +114,11 @@ vf_fma(vf a, vf b, vf c)
                  __builtin_fmaf(a[2], b[2], c[2]), __builtin_fmaf(a[3], b[3], c[3])};
 }
 
+#else
+#include "fma_emulated.h"
 #endif
 
-KM_INLINE vd vd_abs(vd a) { return (vd) ((vu) a & 0x7fffffffffffffff); }
+#endif
 
 /* One NaN for all: its sign and payload would else depend on the CPU. */
 KM_INLINE vd vd_one_nan(vd a) { return vd_select(vd_eq(a, a), a, vd_set(__builtin_nan(""))); }
