@@ -356,6 +356,13 @@ read_sizes(Reader *section, KmModel *model)
     return KM_OK;
 }
 
+/* The number of what has none: written as 0. */
+static bool
+is_no_number(double number)
+{
+    return number == 0 && !signbit(number);
+}
+
 static KmStatus
 read_label(Reader *section, KmClasses *classes, size_t i)
 {
@@ -365,6 +372,8 @@ read_label(Reader *section, KmClasses *classes, size_t i)
     KM_TRY(take_double(section, &number));
     KM_TRY(take_unsigned(section, 8, &length));
     KM_TRY(take_text(section, length, &classes->text[i]));
+    if (classes->kind == KM_LABEL_TEXT && !is_no_number(number))
+        return corrupt(section->ctx, "a text label has a number");
     classes->number[i] = classes->kind == KM_LABEL_TEXT ? NAN : number;
     return KM_OK;
 }
@@ -421,7 +430,7 @@ is_valid_fact(uint64_t kind, double number, uint64_t text_length)
         return number >= 0 && number <= 0x1p53 && number == floor(number);
     if (kind == KM_FACT_BOOL)
         return number == 0 || number == 1;
-    return kind == KM_FACT_NUMBER || kind == KM_FACT_TEXT;
+    return kind == KM_FACT_NUMBER || (kind == KM_FACT_TEXT && is_no_number(number));
 }
 
 static KmStatus
