@@ -56,10 +56,12 @@ eliminate_rows(KmContext *ctx, size_t k, size_t width, size_t i, size_t rows, si
     for (size_t j = k + width; j < i; j += TILE)
     {
         KM_TRY(km_poll(ctx));
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, min_size(TILE, i - j), width, -1.0, panel, ld,
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, min_size(TILE, i - j), width, -1.0, panel,
+                    ld,
                     a + j * ld + k, ld, 1.0, a + i * ld + j, ld);
     }
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, rows, width, -1.0, panel, ld, 1.0, a + i * ld + i, ld);
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, rows, width, -1.0, panel, ld, 1.0, a + i * ld + i,
+                ld);
     return KM_OK;
 }
 
@@ -107,7 +109,8 @@ km_cholesky_weak_pivot(size_t n, size_t ld, const double *l)
 
 /* C -= op(A) B for a block of rows of the right-hand sides: C is m x n, B is k x n. */
 static KmStatus
-subtract_product(KmContext *ctx, CBLAS_TRANSPOSE trans, size_t m, size_t n, size_t k, const double *a, size_t lda,
+subtract_product(KmContext *ctx, CBLAS_TRANSPOSE trans, size_t m, size_t n, size_t k, const double *a,
+                 size_t lda,
                  const double *b, size_t ldb, double *c)
 {
     for (size_t k0 = 0; k0 < k; k0 += TILE)
@@ -117,10 +120,12 @@ subtract_product(KmContext *ctx, CBLAS_TRANSPOSE trans, size_t m, size_t n, size
 
         KM_TRY(km_poll(ctx));
         if (n == 1)
-            cblas_dgemv(CblasRowMajor, trans, trans == CblasNoTrans ? m : depth, trans == CblasNoTrans ? depth : m,
+            cblas_dgemv(CblasRowMajor, trans, trans == CblasNoTrans ? m : depth,
+                        trans == CblasNoTrans ? depth : m,
                         -1.0, part, lda, b + k0 * ldb, ldb, 1.0, c, ldb);
         else
-            cblas_dgemm(CblasRowMajor, trans, CblasNoTrans, m, n, depth, -1.0, part, lda, b + k0 * ldb, ldb, 1.0, c,
+            cblas_dgemm(CblasRowMajor, trans, CblasNoTrans, m, n, depth, -1.0, part, lda, b + k0 * ldb, ldb,
+                        1.0, c,
                         ldb);
     }
     return KM_OK;
@@ -251,7 +256,8 @@ km_cholesky_factor_jitter(KmContext *ctx, size_t n, size_t ld, double *a, KmRefi
         if (pivot == n)
             return KM_OK;
     }
-    km_fail(ctx, KM_SINGULAR, "matrix of %zu rows is not positive definite: its pivot number %zu is not positive", n,
+    km_fail(ctx, KM_SINGULAR,
+            "matrix of %zu rows is not positive definite: its pivot number %zu is not positive", n,
             pivot + 1);
     km_detail(ctx, KM_SINGULAR, "Adding up to %g to its diagonal did not help.", *jitter);
     return km_hint(ctx, KM_SINGULAR, "Use a larger lambda or noise, or a positive definite kernel.");

@@ -16,19 +16,23 @@ extern KmStatus km_cholesky_factor(KmContext *ctx, size_t n, size_t ld, double *
  * factorisation may pass by luck on a singular matrix, its solutions are then noise of any size. */
 extern size_t km_cholesky_weak_pivot(size_t n, size_t ld, const double *l);
 /* Solve A X = B in place, B n x m row-major with stride ldb, given L. */
-extern KmStatus km_cholesky_solve(KmContext *ctx, size_t n, size_t ld, const double *l, size_t m, size_t ldb, double *b);
+extern KmStatus km_cholesky_solve(KmContext *ctx, size_t n, size_t ld, const double *l, size_t m, size_t ldb,
+                                  double *b);
 /* Only L X = B (forward). */
-extern KmStatus km_cholesky_forward(KmContext *ctx, size_t n, size_t ld, const double *l, size_t m, size_t ldb, double *b);
+extern KmStatus km_cholesky_forward(KmContext *ctx, size_t n, size_t ld, const double *l, size_t m,
+                                    size_t ldb, double *b);
 /* log det A. */
 extern double km_cholesky_logdet(size_t n, size_t ld, const double *l);
 /* out[i] = (A^-1)_ii: column sums of squares of L^-1, a block of columns at a time; L stays. */
-extern KmStatus km_cholesky_inverse_diagonal(KmContext *ctx, size_t n, size_t ld, const double *l, double *out);
+extern KmStatus km_cholesky_inverse_diagonal(KmContext *ctx, size_t n, size_t ld, const double *l,
+                                             double *out);
 
 /* Factor A + jitter*I with the least jitter of a short ladder (0, then 1e-14 … 1e-8 times the mean
  * diagonal) that succeeds without a weak pivot; *jitter is what was added, never silent: callers report it.
  * `a` holds A; `refill` writes A again after a failed try.  KM_SINGULAR names the pivot. */
 typedef KmStatus (*KmRefill)(KmContext *ctx, void *state, double *a);
-extern KmStatus km_cholesky_factor_jitter(KmContext *ctx, size_t n, size_t ld, double *a, KmRefill refill, void *state,
+extern KmStatus km_cholesky_factor_jitter(KmContext *ctx, size_t n, size_t ld, double *a, KmRefill refill,
+                                          void *state,
                                           double *jitter);
 
 #endif

@@ -63,7 +63,8 @@ update_row(Reduction *r, size_t i)
 
 /* w -= S'(Q v) for the panel's rows after i: Q and S are V and W, or W and V. */
 static void
-subtract_projection(const Reduction *r, size_t count, size_t m, const double *q, const double *s, const double *v,
+subtract_projection(const Reduction *r, size_t count, size_t m, const double *q, const double *s,
+                    const double *v,
                     double *w)
 {
     double projection[PANEL];
@@ -105,9 +106,12 @@ update_rest(KmContext *ctx, const Reduction *r, size_t count)
         double *part = r->a + i * n;
 
         KM_TRY(km_poll(ctx));
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, i, count, -1.0, v + i, n, w, n, 1.0, part, n);
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, i, count, -1.0, w + i, n, v, n, 1.0, part, n);
-        cblas_dsyr2k(CblasRowMajor, CblasLower, CblasTrans, rows, count, -1.0, v + i, n, w + i, n, 1.0, part + i, n);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, i, count, -1.0, v + i, n, w, n, 1.0, part,
+                    n);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, i, count, -1.0, w + i, n, v, n, 1.0, part,
+                    n);
+        cblas_dsyr2k(CblasRowMajor, CblasLower, CblasTrans, rows, count, -1.0, v + i, n, w + i, n, 1.0,
+                     part + i, n);
     }
     return KM_OK;
 }
@@ -273,7 +277,8 @@ is_definite(KmContext *ctx, size_t n, double *g, const double *diagonal, double 
 
 /* The undecided case, after a factorisation that passed. */
 static KmStatus
-is_psd_by_eigenvalues(KmContext *ctx, size_t n, double *g, const double *diagonal, double tolerance, bool *out)
+is_psd_by_eigenvalues(KmContext *ctx, size_t n, double *g, const double *diagonal, double tolerance,
+                      bool *out)
 {
     double *values;
 

@@ -41,12 +41,14 @@ check_row(KmContext *ctx, size_t i, size_t columns, const double *row, const cha
     size_t j = first_not_finite(columns, row);
 
     if (j < columns)
-        return km_fail(ctx, KM_RANGE, "%s has a value that is not finite at row %zu, column %zu", what, i + 1, j + 1);
+        return km_fail(ctx, KM_RANGE, "%s has a value that is not finite at row %zu, column %zu", what, i + 1,
+                       j + 1);
     return KM_OK;
 }
 
 KmStatus
-km_matrix_check_finite(KmContext *ctx, size_t rows, size_t columns, size_t ld, const double *a, const char *what)
+km_matrix_check_finite(KmContext *ctx, size_t rows, size_t columns, size_t ld, const double *a,
+                       const char *what)
 {
     for (size_t i = 0; i < rows; i++)
         KM_TRY(check_row(ctx, i, columns, a + i * ld, what));
@@ -71,7 +73,8 @@ check_tile(KmContext *ctx, size_t i0, size_t rows, size_t j0, size_t columns, si
 
         if (j < columns)
         {
-            km_fail(ctx, KM_RANGE, "the kernel of rows %zu and %zu is not a finite number", i0 + i + 1, j0 + j + 1);
+            km_fail(ctx, KM_RANGE, "the kernel of rows %zu and %zu is not a finite number", i0 + i + 1,
+                    j0 + j + 1);
             return km_hint(ctx, KM_RANGE, "Large feature values overflow this kernel; scale them first.");
         }
     }
@@ -147,13 +150,15 @@ fill_tile(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, size_t
         return KM_OK;
     for (size_t j = 0; j < columns && j0 + j < i0; j += SQUARE)
         for (size_t i = 0; i < rows; i += SQUARE)
-            transpose_block(min_size(SQUARE, rows - i), min_size(min_size(SQUARE, columns - j), i0 - j0 - j), ld,
+            transpose_block(min_size(SQUARE, rows - i), min_size(min_size(SQUARE, columns - j), i0 - j0 - j),
+                            ld,
                             tile + i * ld + j, out + (j0 + j) * ld + i0 + i);
     return KM_OK;
 }
 
 KmStatus
-km_gram_fill(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, bool full, size_t ld, double *out)
+km_gram_fill(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, bool full, size_t ld,
+             double *out)
 {
     size_t n = km_points_count(points);
 
@@ -162,7 +167,8 @@ km_gram_fill(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, boo
         size_t rows = min_size(TILE_ROWS, n - i);
 
         for (size_t j = 0; j < i + rows; j += TILE_COLUMNS)
-            KM_TRY(fill_tile(ctx, kernel, points, i, rows, j, min_size(TILE_COLUMNS, i + rows - j), full, ld, out));
+            KM_TRY(fill_tile(ctx, kernel, points, i, rows, j, min_size(TILE_COLUMNS, i + rows - j), full, ld,
+                             out));
         if (full)
             transpose_triangle(rows, false, ld, out + i * ld + i);
     }

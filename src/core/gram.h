@@ -9,13 +9,16 @@
 /* K of n points, n x n with row stride ld, built by tiles of the lower triangle;
  * mirrored into the upper one if `full`.  Polls per tile.  KM_RANGE names a pair of rows
  * whose kernel value is not finite (OpenBLAS factorises NaN without complaint). */
-extern KmStatus km_gram_fill(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, bool full, size_t ld,
+extern KmStatus km_gram_fill(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, bool full,
+                             size_t ld,
                              double *out);
 /* Fails with KM_RANGE, naming the position, if a value is not finite. rows x columns with stride ld. */
-extern KmStatus km_matrix_check_finite(KmContext *ctx, size_t rows, size_t columns, size_t ld, const double *a,
+extern KmStatus km_matrix_check_finite(KmContext *ctx, size_t rows, size_t columns, size_t ld,
+                                       const double *a,
                                        const char *what);
 /* The same for the lower triangle of an n x n matrix. */
-extern KmStatus km_triangle_check_finite(KmContext *ctx, size_t n, size_t ld, const double *a, const char *what);
+extern KmStatus km_triangle_check_finite(KmContext *ctx, size_t n, size_t ld, const double *a,
+                                         const char *what);
 /* Copy the strict lower triangle of an n x n matrix into the upper one, or back. */
 extern KmStatus km_triangle_to_upper(KmContext *ctx, size_t n, size_t ld, double *a);
 extern KmStatus km_triangle_to_lower(KmContext *ctx, size_t n, size_t ld, double *a);
