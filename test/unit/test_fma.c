@@ -77,7 +77,8 @@ test_ties(void **unused)
     (void) unused;
     for (int round = 0; round < ROUNDS; round++)
     {
-        double u = ldexp(1, -(int) (next_bits(&state) % 60)), c = 1 + (double) (next_bits(&state) % 64) * 0x1p-52;
+        double u = ldexp(1, -(int) (next_bits(&state) % 60));
+        double c = 1 + (double) (next_bits(&state) % 64) * 0x1p-52;
 
         check(vd_set(0x1p-53 * (1 + u)), vd_set(1 - u), vd_set(c));
         check(vd_set(0x1p-53 * (1 - u)), vd_set(1 + u), vd_set(-c));
@@ -94,7 +95,8 @@ test_any_bits_and_edges(void **unused)
 
     (void) unused;
     for (int round = 0; round < ROUNDS; round++)
-        check((vd) {next_any(&state), 1}, (vd) {next_any(&state), few_bits()}, (vd) {next_any(&state), 0x1p-60});
+        check((vd) {next_any(&state), 1}, (vd) {next_any(&state), few_bits()},
+              (vd) {next_any(&state), 0x1p-60});
     for (int i = 0; i < COUNT * COUNT * COUNT; i++)
         check(vd_set(edges[i % COUNT]), vd_set(edges[i / COUNT % COUNT]), vd_set(edges[i / COUNT / COUNT]));
 }
