@@ -192,9 +192,10 @@ static KmStatus compile_power(Compiler *compiler, KmNode *node, KmKernel *kernel
 /* Names of learners, only for a better message. */
 static bool is_learner_name(const char *name)
 {
-    static const char *const names[] = {"svc", "nu_svc", "svr", "nu_svr", "one_class", "krr", "gp", "gpc",
-        "ridge", "ridge_classifier", "logistic", "linear_svc", "linear_svr", "impute", "scale", "minmax", "rff",
-        "orf", "nystroem", "poly_features", "kpca", "kmeans"};
+    static const char *const names[] = {
+        "svc", "nu_svc", "svr", "nu_svr", "one_class", "krr", "gp", "gpc", "ridge", "ridge_classifier",
+        "logistic", "linear_svc", "linear_svr", "impute", "scale", "minmax", "rff", "orf", "nystroem",
+        "poly_features", "kpca", "kmeans"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     {
