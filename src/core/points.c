@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "blas.h"
+#include "thin.h"
 
 /* Squared norms up to here can be added in twos and doubled without overflow. */
 #define LARGEST_NORM (DBL_MAX / 8)
@@ -302,6 +303,7 @@ fill_single(const KmLeafPoints *points, size_t n, KmSinglePoints *single)
     }
     single->usable = largest == 0.0 || (largest >= 1e-20 && largest <= 1e30);
     single->ready = true;
+    single->packed = false;
 }
 
 KmStatus
@@ -318,5 +320,21 @@ km_points_single(KmContext *ctx, const KmPoints *points)
         KM_TRY(km_alloc(ctx, points->capacity, &single->norms));
     }
     fill_single(own, points->n, single);
+    return KM_OK;
+}
+
+KmStatus
+km_points_packed(KmContext *ctx, const KmPoints *points)
+{
+    KmSinglePoints *single = points->single;
+    size_t width = points->leaf[0].width;
+
+    KM_TRY(km_points_single(ctx, points));
+    if (single->packed)
+        return KM_OK;
+    if (single->panels == NULL)
+        KM_TRY(km_alloc(ctx, km_thin_size(points->capacity, width), &single->panels));
+    km_thin_pack(points->n, width, single->rows, single->panels);
+    single->packed = true;
     return KM_OK;
 }

@@ -18,6 +18,8 @@ typedef struct KmSinglePoints
     bool ready;                 /* rows and norms are those of the current points */
     bool usable;                /* the norms are well inside float32's range */
     float *rows, *norms;        /* of the centred rows; NULL before first use */
+    bool packed;                /* panels hold the current rows */
+    float *panels;              /* rows in panels (thin.h); NULL before first use as the right side of a tile */
     double *wide;               /* a float64 block, to be narrowed; NULL before first use */
 } KmSinglePoints;
 
@@ -46,5 +48,7 @@ struct KmPoints
 
 /* Make points->single ready. */
 extern KmStatus km_points_single(KmContext *ctx, const KmPoints *points);
+/* And its panels. */
+extern KmStatus km_points_packed(KmContext *ctx, const KmPoints *points);
 
 #endif

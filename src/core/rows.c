@@ -10,6 +10,8 @@
 
 #define CHUNK_BYTES ((size_t) 16 << 20)
 #define NO_SLOT UINT32_MAX
+#define CACHED_POINTS ((size_t) 256 << 10)      /* elements of float32 points that stay in the L2 cache */
+#define BATCH 4                 /* rows made at once of points that do not */
 
 struct KmRows
 {
@@ -280,6 +282,7 @@ typedef struct KernelRows
 {
     const KmKernel *kernel;
     const KmPoints *points;
+    size_t d;
     KmPoints *batch;            /* the rows being made, gathered */
     double *diagonal;
 } KernelRows;
@@ -302,9 +305,17 @@ make_kernel_rows(KmContext *ctx, KmRowSource *source, size_t m, const size_t *i,
     return KM_OK;
 }
 
+/* A float32 row costs a pass over the points; where they lie beyond the cache, or a call to GEMM packs
+ * them, a few rows cost the same. */
+static size_t
+batch_of(size_t n, size_t d, bool single)
+{
+    return single && n * d <= CACHED_POINTS ? 1 : BATCH;
+}
+
 KmStatus
-km_row_source_create(KmContext *ctx, const KmKernel *kernel, size_t n_max, bool single, const KmPoints *like,
-                     KmRowSource **out)
+km_row_source_create(KmContext *ctx, const KmKernel *kernel, size_t n_max, size_t d, bool single,
+                     const KmPoints *like, KmRowSource **out)
 {
     KmRowSource *source;
     KernelRows *state;
@@ -314,6 +325,7 @@ km_row_source_create(KmContext *ctx, const KmKernel *kernel, size_t n_max, bool 
     KM_TRY(km_alloc(ctx, n_max, &state->diagonal));
     KM_TRY(km_points_reserve(ctx, like, KM_ROWS_BATCH, &state->batch));
     state->kernel = kernel;
+    state->d = d;
     source->single = single;
     source->diagonal = state->diagonal;
     source->state = state;
@@ -329,5 +341,6 @@ km_row_source_open(KmContext *ctx, KmRowSource *source, const KmPoints *points)
 
     state->points = points;
     source->n = km_points_count(points);
+    source->batch = batch_of(source->n, state->d, source->single);
     return km_kernel_diagonal(ctx, state->kernel, points, state->diagonal);
 }

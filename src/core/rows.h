@@ -26,10 +26,11 @@ struct KmRowSource
     KmStatus (*make)(KmContext *ctx, KmRowSource *source, size_t m, const size_t *i, size_t ld, void *out);
 };
 
-/* The rows of a kernel over points, which must outlive the source; single: float32 rows
- * (only where km_kernel_has_f32()).  May be opened again for other points that are like the first. */
-extern KmStatus km_row_source_create(KmContext *ctx, const KmKernel *kernel, size_t n_max, bool single,
+/* The rows of a kernel over at most n_max points of d columns; single: float32 rows (only where
+ * km_kernel_has_f32()). */
+extern KmStatus km_row_source_create(KmContext *ctx, const KmKernel *kernel, size_t n_max, size_t d, bool single,
                                      const KmPoints *like, KmRowSource **out);
+/* Set the points, which must outlive the source's use; again for others that are like them. */
 extern KmStatus km_row_source_open(KmContext *ctx, KmRowSource *source, const KmPoints *points);
 
 typedef struct KmRows KmRows;

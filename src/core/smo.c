@@ -17,8 +17,6 @@
 #define DIVERGENCE_STEPS 256    /* steps between looks at whether b diverges */
 #define DIVERGENCE 1e-12        /* squared distance of the hulls, over the largest k(x,x), that counts as none */
 
-extern const KmSmoOps km_smo_ops_base, km_smo_ops_avx2, km_smo_ops_avx512;
-
 const KmSmoPasses *
 km_smo_passes(bool single)
 {

@@ -43,6 +43,8 @@ typedef struct KmSmoOps
     KmSmoPasses single, wide;   /* rows of float32, of float64 */
 } KmSmoOps;
 
+extern const KmSmoOps km_smo_ops_base, km_smo_ops_avx2, km_smo_ops_avx512;
+
 /* The table for this CPU. */
 extern const KmSmoPasses *km_smo_passes(bool single);
 

@@ -6,8 +6,6 @@
 #include "simd.h"
 #include "simd/thin_ops.h"
 
-extern const KmThinOps km_thin_ops_base, km_thin_ops_avx2, km_thin_ops_avx512;
-
 size_t
 km_thin_size(size_t n, size_t d)
 {
@@ -28,7 +26,8 @@ km_thin_pack(size_t n, size_t d, const float *z, float *panels)
 }
 
 void
-km_thin_dot(size_t m, size_t n, size_t d, const float *x, const float *panels, size_t j0, size_t ld, float *out)
+km_thin_dot(size_t m, size_t n, size_t d, float scale, const float *x, const float *panels, size_t j0, size_t ld,
+            float *out)
 {
-    KM_PICK(km_thin_ops)->dot(m, n, d, x, panels + j0 * d, ld, out);
+    KM_PICK(km_thin_ops)->dot(m, n, d, scale, x, panels + j0 * d, ld, out);
 }

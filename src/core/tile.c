@@ -16,6 +16,7 @@
 #include "blas.h"
 #include "simd.h"
 #include "simd/tile_ops.h"
+#include "thin.h"
 
 #define SMALL 1e-3
 #define SMALL_F32 1e-2f
@@ -219,9 +220,8 @@ product_f32(const Block *block, float scale, size_t ld, float *out)
 {
     size_t width = block->a->leaf[0].width;
 
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, block->m, block->n, width, scale,
-                block->a->single->rows + block->i * width, width, block->b->single->rows + block->j * width, width,
-                0.0f, out, ld);
+    km_thin_dot(block->m, block->n, width, scale, block->a->single->rows + block->i * width,
+                block->b->single->panels, block->j, ld, out);
 }
 
 /* The differences are those of the float64 rows. */
@@ -277,7 +277,7 @@ prepare_f32(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, const KmP
     if (*by_gemm)
     {
         KM_TRY(km_points_single(ctx, a));
-        KM_TRY(km_points_single(ctx, b));
+        KM_TRY(km_points_packed(ctx, b));
         *by_gemm = a->single->usable && b->single->usable;
     }
     if (!*by_gemm && single->wide == NULL)

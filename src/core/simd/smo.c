@@ -176,7 +176,6 @@ accumulate_pass(size_t n, size_t m, const void *const *row, const double *coef, 
 PASSES(single, true)
 PASSES(wide, false)
 
-extern const KmSmoOps KM_VARIANT_NAME(km_smo_ops);
 const KmSmoOps KM_VARIANT_NAME(km_smo_ops) = {
     {choose, update_single, partner_single, accumulate_single},
     {choose, update_wide, partner_wide, accumulate_wide}

@@ -35,6 +35,13 @@ load(const float *from)
     return v;
 }
 
+INLINE void
+store(float *to, float scale, Vector v)
+{
+    v *= scale;
+    memcpy(to, &v, sizeof v);
+}
+
 /* sum + x z, fused where the machine can. */
 INLINE Vector
 fused(float x, Vector z, Vector sum)
@@ -50,7 +57,7 @@ fused(float x, Vector z, Vector sum)
 
 /* Sums of `rows` rows over one strip of a panel; rows is a constant where this is inlined. */
 INLINE void
-strip_dot(size_t rows, size_t d, const float *x, const float *strip, size_t ld, float *out)
+strip_dot(size_t rows, size_t d, float scale, const float *x, const float *strip, size_t ld, float *out)
 {
     Vector a0 = {0}, a1 = {0}, b0 = {0}, b1 = {0}, c0 = {0}, c1 = {0}, e0 = {0}, e1 = {0};
 
@@ -70,36 +77,37 @@ strip_dot(size_t rows, size_t d, const float *x, const float *strip, size_t ld, 
             e1 = fused(x[3 * d + k], z1, e1);
         }
     }
-    memcpy(out, &a0, sizeof a0);
-    memcpy(out + WIDTH, &a1, sizeof a1);
+    store(out, scale, a0);
+    store(out + WIDTH, scale, a1);
     if (rows == ROWS)
     {
-        memcpy(out + ld, &b0, sizeof b0);
-        memcpy(out + ld + WIDTH, &b1, sizeof b1);
-        memcpy(out + 2 * ld, &c0, sizeof c0);
-        memcpy(out + 2 * ld + WIDTH, &c1, sizeof c1);
-        memcpy(out + 3 * ld, &e0, sizeof e0);
-        memcpy(out + 3 * ld + WIDTH, &e1, sizeof e1);
+        store(out + ld, scale, b0);
+        store(out + ld + WIDTH, scale, b1);
+        store(out + 2 * ld, scale, c0);
+        store(out + 2 * ld + WIDTH, scale, c1);
+        store(out + 3 * ld, scale, e0);
+        store(out + 3 * ld + WIDTH, scale, e1);
     }
 }
 
 /* All m rows over one panel. */
 static void
-panel_dot(size_t m, size_t d, const float *x, const float *panel, size_t ld, float *out)
+panel_dot(size_t m, size_t d, float scale, const float *x, const float *panel, size_t ld, float *out)
 {
     size_t i = 0;
 
     for (; i + ROWS <= m; i += ROWS)
         for (size_t j = 0; j < KM_THIN_WIDTH; j += STRIP)
-            strip_dot(ROWS, d, x + i * d, panel + j, ld, out + i * ld + j);
+            strip_dot(ROWS, d, scale, x + i * d, panel + j, ld, out + i * ld + j);
     for (; i < m; i++)
         for (size_t j = 0; j < KM_THIN_WIDTH; j += STRIP)
-            strip_dot(1, d, x + i * d, panel + j, ld, out + i * ld + j);
+            strip_dot(1, d, scale, x + i * d, panel + j, ld, out + i * ld + j);
 }
 
 /* The last panel, of which only n rows exist. */
 static void
-last_panel_dot(size_t m, size_t n, size_t d, const float *x, const float *panel, size_t ld, float *out)
+last_panel_dot(size_t m, size_t n, size_t d, float scale, const float *x, const float *panel, size_t ld,
+               float *out)
 {
     float whole[ROWS * KM_THIN_WIDTH];
 
@@ -107,22 +115,21 @@ last_panel_dot(size_t m, size_t n, size_t d, const float *x, const float *panel,
     {
         size_t rows = m - i < ROWS ? m - i : ROWS;
 
-        panel_dot(rows, d, x + i * d, panel, KM_THIN_WIDTH, whole);
+        panel_dot(rows, d, scale, x + i * d, panel, KM_THIN_WIDTH, whole);
         for (size_t r = 0; r < rows; r++)
             memcpy(out + (i + r) * ld, whole + r * KM_THIN_WIDTH, n * sizeof *out);
     }
 }
 
 static void
-dot(size_t m, size_t n, size_t d, const float *x, const float *panels, size_t ld, float *out)
+dot(size_t m, size_t n, size_t d, float scale, const float *x, const float *panels, size_t ld, float *out)
 {
     size_t j = 0;
 
     for (; j + KM_THIN_WIDTH <= n; j += KM_THIN_WIDTH)
-        panel_dot(m, d, x, panels + j * d, ld, out + j);
+        panel_dot(m, d, scale, x, panels + j * d, ld, out + j);
     if (j < n)
-        last_panel_dot(m, n - j, d, x, panels + j * d, ld, out + j);
+        last_panel_dot(m, n - j, d, scale, x, panels + j * d, ld, out + j);
 }
 
-extern const KmThinOps KM_VARIANT_NAME(km_thin_ops);
 const KmThinOps KM_VARIANT_NAME(km_thin_ops) = {.dot = dot};

@@ -6,7 +6,10 @@
 
 typedef struct KmThinOps
 {
-    void (*dot)(size_t m, size_t n, size_t d, const float *x, const float *panels, size_t ld, float *out);
+    void (*dot)(size_t m, size_t n, size_t d, float scale, const float *x, const float *panels, size_t ld,
+                float *out);
 } KmThinOps;
+
+extern const KmThinOps km_thin_ops_base, km_thin_ops_avx2, km_thin_ops_avx512;
 
 #endif
