@@ -27,6 +27,12 @@ static int tear_down(void **state)
     return 0;
 }
 
+static void assert_near(double got, double expected, double tolerance)
+{
+    if (!(fabs(got - expected) <= tolerance))
+        fail_msg("%.17g for %.17g", got, expected);
+}
+
 static KmKernel *parse(KmContext *ctx, const char *text)
 {
     KmKernel *kernel;
@@ -74,9 +80,10 @@ static void test_canonical(void **state)
 /* Text of a random kernel, at most `depth` operations deep; returns its length. */
 static size_t random_kernel(uint64_t *seed, int depth, char *out)
 {
-    static const char *const leaves[] = {"linear", "RBF", "rbf(gamma=0.25)", "gaussian(length_scale=[1, 2.5e-3])",
-        "poly(2, coef0=-1)", "laplacian(median)", "exponential(3)", "matern(0.5, dims=[2, 7])", "cosine", "tanh",
-        "0.1", "-3", "rbf(metric=[[2, 1], [1, 2]], dims=[3, 1])"};
+    static const char *const leaves[] = {
+        "linear", "RBF", "rbf(gamma=0.25)", "gaussian(length_scale=[1, 2.5e-3])", "poly(2, coef0=-1)",
+        "laplacian(median)", "exponential(3)", "matern(0.5, dims=[2, 7])", "cosine", "tanh", "0.1", "-3",
+        "rbf(metric=[[2, 1], [1, 2]], dims=[3, 1])"};
     size_t length;
 
     if (depth == 0 || next_bits(seed) % 4 == 0)
@@ -177,7 +184,8 @@ static void test_needs_data_and_grid(void **state)
         {"rbf", true, false}, {"laplacian", true, false}, {"sigmoid", true, false}, {"poly", false, false},
         {"rbf(gamma=1)", false, false}, {"rbf(length_scale=2)", false, false},
         {"rbf(length_scale=[1, 2])", false, false}, {"rbf(metric=[[1]])", false, false},
-        {"rbf(length_scale=median)", true, false}, {"matern", false, false}, {"matern(1.5, scale)", true, false},
+        {"rbf(length_scale=median)", true, false}, {"matern", false, false},
+        {"matern(1.5, scale)", true, false},
         {"2 * exp(linear + rbf)", true, false}, {"rbf(gamma=grid(0.1, 1))", false, true},
         {"linear + matern(2.5, logspace(-1, 1, 3))", false, true}, {"matern(nu=grid(0.5, 1.5))", false, true},
     };
@@ -186,7 +194,8 @@ static void test_needs_data_and_grid(void **state)
     {
         const KmKernel *kernel = parse(*state, cases[i].text);
 
-        if (km_kernel_needs_data(kernel) != cases[i].needs_data || km_kernel_has_grid(kernel) != cases[i].has_grid)
+        if (km_kernel_needs_data(kernel) != cases[i].needs_data ||
+            km_kernel_has_grid(kernel) != cases[i].has_grid)
             fail_msg("%s", cases[i].text);
         assert_int_equal(km_kernel_check_ready(*state, kernel),
                          cases[i].needs_data || cases[i].has_grid ? KM_UNSUPPORTED : KM_OK);
@@ -270,7 +279,8 @@ static void test_dimensions(void **state)
 
 /* ---- values learnt from data ---- */
 
-static const char *resolved(KmContext *ctx, const char *text, size_t n, size_t d, const double *x, const double *w)
+static const char *resolved(KmContext *ctx, const char *text, size_t n, size_t d, const double *x,
+                            const double *w)
 {
     KmKernel *kernel = parse(ctx, text);
 
@@ -291,20 +301,30 @@ static double learnt(KmContext *ctx, const char *text, const char *name, size_t 
     return km_arg_number(&kernel->leaf.args, name);
 }
 
+/* Of all six entries. */
+#define VARIANCE (99 + 5.0 / 9)
+
+/* Distances 2, sqrt(416), sqrt(404); in the 1-norm 2, 24, 22. */
 static void test_resolve_words(void **state)
 {
     static const double x[] = {0, 10, 2, 10, 4, 30};
-    double variance = 99.0 + 5.0 / 9;       /* of all six entries */
+    static const struct
+    {
+        const char *text, *name;
+        double value;
+    } cases[] = {
+        {"rbf", "gamma", 1 / (2 * VARIANCE)},
+        {"rbf(dims=[1])", "gamma", 1 / (8.0 / 3)},
+        {"poly(gamma=scale)", "gamma", 1 / (2 * VARIANCE)},
+        {"rbf(gamma=median)", "gamma", 1 / (2 * 404.0)},
+        {"laplacian(median)", "gamma", 1 / 22.0},
+        {"rbf(length_scale=scale)", "length_scale", 9.9777530313971741},
+        {"matern(2.5, median)", "length_scale", 20.099751242241780},
+    };
 
-    assert_float_equal(learnt(*state, "rbf", "gamma", 3, 2, x, NULL), 1 / (2 * variance), 1e-15);
-    assert_float_equal(learnt(*state, "rbf(dims=[1])", "gamma", 3, 2, x, NULL), 1 / (8.0 / 3), 1e-15);
-    assert_float_equal(learnt(*state, "poly(gamma=scale)", "gamma", 3, 2, x, NULL), 1 / (2 * variance), 1e-15);
-    assert_float_equal(learnt(*state, "rbf(length_scale=scale)", "length_scale", 3, 2, x, NULL), sqrt(variance),
-                       1e-12);
-    /* distances 2, sqrt(416), sqrt(404); in the 1-norm 2, 24, 22 */
-    assert_float_equal(learnt(*state, "rbf(gamma=median)", "gamma", 3, 2, x, NULL), 1 / 808.0, 1e-17);
-    assert_float_equal(learnt(*state, "matern(2.5, median)", "length_scale", 3, 2, x, NULL), sqrt(404), 1e-13);
-    assert_float_equal(learnt(*state, "laplacian(median)", "gamma", 3, 2, x, NULL), 1 / 22.0, 1e-16);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_near(learnt(*state, cases[i].text, cases[i].name, 3, 2, x, NULL), cases[i].value,
+                    4e-16 * cases[i].value);
     assert_string_equal(resolved(*state, "2 * laplacian + (sigmoid(coef0=1) + rbf(dims=[2], gamma=auto)) ^ 2 "
                                  "+ rbf(gamma=3)", 3, 2, x, NULL),
                         "2*laplacian(gamma=0.5) + (sigmoid(gamma=0.5, coef0=1) + rbf(gamma=1, dims=[2]))^2 "
@@ -314,8 +334,8 @@ static void test_resolve_words(void **state)
 /* Zero, vanishing and overflowing variances give gamma = 1. */
 static void test_resolve_degenerate(void **state)
 {
-    static const double equal[] = {3, 3, 3, 3, 3, 3, 3, 3}, tiny[] = {1e-170, 3e-170}, huge[] = {1e200, -1e200};
-    static const double mostly_equal[] = {1, 1, 1, 1, 2};
+    static const double equal[] = {3, 3, 3, 3, 3, 3, 3, 3}, mostly_equal[] = {1, 1, 1, 1, 2};
+    static const double tiny[] = {1e-170, 3e-170}, huge[] = {1e200, -1e200};
 
     assert_string_equal(resolved(*state, "rbf", 4, 2, equal, NULL), "rbf(gamma=1)");
     assert_string_equal(resolved(*state, "rbf(median)", 4, 2, equal, NULL), "rbf(gamma=1)");
@@ -323,7 +343,8 @@ static void test_resolve_degenerate(void **state)
     assert_string_equal(resolved(*state, "rbf", 2, 1, tiny, NULL), "rbf(gamma=1)");
     assert_string_equal(resolved(*state, "rbf(median)", 2, 1, tiny, NULL), "rbf(gamma=1)");
     assert_string_equal(resolved(*state, "rbf", 2, 1, huge, NULL), "rbf(gamma=1)");
-    assert_string_equal(resolved(*state, "laplacian(median)", 5, 1, mostly_equal, NULL), "laplacian(gamma=1)");
+    assert_string_equal(resolved(*state, "laplacian(median)", 5, 1, mostly_equal, NULL),
+                        "laplacian(gamma=1)");
     assert_string_equal(resolved(*state, "rbf(length_scale=median)", 5, 1, mostly_equal, NULL),
                         "rbf(length_scale=1)");
 }
@@ -341,7 +362,7 @@ static void test_weights_are_repetitions(void **state)
             memcpy(repeated + 2 * n, x + 2 * i, 2 * sizeof *x);
     }
     for (size_t i = 0; i < 3; i++)
-        assert_float_equal(learnt(*state, words[i], "gamma", 4, 2, x, w),
+        assert_near(learnt(*state, words[i], "gamma", 4, 2, x, w),
                            learnt(*state, words[i], "gamma", n, 2, repeated, NULL), 1e-15);
 }
 
@@ -370,7 +391,7 @@ static void test_median_distance(void **state)
     }
     qsort(distance, pairs, sizeof *distance, compare_numbers);
     assert_int_equal(km_median_distance(*state, n, d, x, NULL, KM_PAIR_SQDIST, &median), KM_OK);
-    assert_float_equal(median, (distance[pairs / 2 - 1] + distance[pairs / 2]) / 2, 1e-15);
+    assert_near(median, (distance[pairs / 2 - 1] + distance[pairs / 2]) / 2, 1e-15);
 }
 
 /* A sample of many rows: the same for any order, and near the truth (1 - 1/sqrt 2 for uniform numbers). */
@@ -393,7 +414,7 @@ static void test_median_sample(void **state)
     }
     assert_int_equal(km_median_distance(*state, n, 1, x, NULL, KM_PAIR_L1, &backwards), KM_OK);
     assert_true(forwards == backwards);
-    assert_float_equal(forwards, 1 - sqrt(0.5), 0.02);
+    assert_near(forwards, 1 - sqrt(0.5), 0.02);
 }
 
 /* ---- spectral samplers ---- */
@@ -401,8 +422,9 @@ static void test_median_sample(void **state)
 /* The mean of cos<w, r> over many frequencies is k(r), to a few standard errors. */
 static void test_samplers(void **state)
 {
-    static const char *const texts[] = {"rbf(gamma=0.7)", "rbf(length_scale=[0.5, 2])", "laplacian(gamma=0.6)",
-        "exponential(1.3)", "matern(1.5, 0.8)", "matern(2.5, [1, 3])", "rbf(metric=[[2, 1], [1, 3]])"};
+    static const char *const texts[] = {
+        "rbf(gamma=0.7)", "rbf(length_scale=[0.5, 2])", "laplacian(gamma=0.6)", "exponential(1.3)",
+        "matern(1.5, 0.8)", "matern(2.5, [1, 3])", "rbf(metric=[[2, 1], [1, 3]])"};
     enum { m = 40000, d = 2 };
     static const double x[] = {0.3, -0.4}, z[] = {-0.2, 0.5};
     double *w;

@@ -97,8 +97,8 @@ static void test_known_values(void **state)
 
 static void test_far_and_zero_distances(void **state)
 {
-    static const char *const texts[] = {"rbf(gamma=1)", "laplacian(gamma=1)", "exponential", "matern(0.5)", "matern",
-        "matern(2.5)"};
+    static const char *const texts[] = {
+        "rbf(gamma=1)", "laplacian(gamma=1)", "exponential", "matern(0.5)", "matern", "matern(2.5)"};
 
     assert_true(value1(*state, "rbf(gamma=1)", 0, 28.3) <= 0x1p-1074);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
@@ -111,7 +111,8 @@ static void test_far_and_zero_distances(void **state)
 
 static void test_cosine(void **state)
 {
-    double x[1536], z[1536], zero[2] = {0, 0}, unit[2] = {1, 0}, large[2] = {3e200, 4e200}, small[2] = {3e-200, 0};
+    double zero[2] = {0, 0}, unit[2] = {1, 0}, large[2] = {3e200, 4e200}, small[2] = {3e-200, 0};
+    double x[1536], z[1536];
 
     for (size_t k = 0; k < 1536; k++)
     {
@@ -187,7 +188,8 @@ static void test_normalize_edges(void **state)
 /* The diagonal that tiles use is that of the scoring path. */
 static void test_self(void **state)
 {
-    static const char *const texts[] = {"linear", "poly(3, 0.3, 2)", "rbf(gamma=0.4)", "laplacian(gamma=1)", "matern",
+    static const char *const texts[] = {
+        "linear", "poly(3, 0.3, 2)", "rbf(gamma=0.4)", "laplacian(gamma=1)", "matern",
         "sigmoid(gamma=0.1)", "3", "linear(dims=[2, 3])"};
     const double *x = random_rows(*state, 10, 3, 8);
     double rows[30], self[10];
@@ -208,7 +210,8 @@ static void test_self(void **state)
 /* One row alone, a batch, and one stored row alone give the same bits; symmetric too. */
 static void test_same_bits(void **state)
 {
-    static const char *const texts[] = {"linear", "poly(gamma=0.2)", "rbf(gamma=0.3)", "laplacian(gamma=0.2)",
+    static const char *const texts[] = {
+        "linear", "poly(gamma=0.2)", "rbf(gamma=0.3)", "laplacian(gamma=0.2)",
         "matern(2.5, [1, 2, 3, 4, 5, 6, 7])", "cosine", "sigmoid(gamma=0.1)",
         "normalize(2 * rbf(gamma=0.5) ^ 2 + exp(cosine(dims=[3, 1])) * linear)"};
     enum { n = 600, m = KM_SCORE_ROWS, d = 7 };
@@ -290,7 +293,8 @@ static void test_kernel_of_rows(void **state)
 
 static void test_nan_is_an_error(void **state)
 {
-    static const char *const texts[] = {"linear", "rbf(gamma=1)", "poly"};
+    static const char *const texts[] = {
+        "linear", "rbf(gamma=1)", "poly"};
     static const size_t lengths[] = {3, 4, 8, 16, 520};
     static double good[520], bad[520];
     KmContext *ctx = *state;
@@ -298,12 +302,14 @@ static void test_nan_is_an_error(void **state)
 
     for (size_t t = 0; t < 3; t++)
     {
+        const KmKernel *kernel = parse(ctx, texts[t]);
+
         for (size_t l = 0; l < 5; l++)
         {
             bad[0] = l % 2 ? NAN : INFINITY;
-            assert_int_equal(km_kernel_value(ctx, parse(ctx, texts[t]), lengths[l], good, bad, &out), KM_DATA);
+            assert_int_equal(km_kernel_value(ctx, kernel, lengths[l], good, bad, &out), KM_DATA);
             assert_non_null(strstr(ctx->message, "element 1 of z"));
-            assert_int_equal(km_kernel_value(ctx, parse(ctx, texts[t]), lengths[l], bad, good, &out), KM_DATA);
+            assert_int_equal(km_kernel_value(ctx, kernel, lengths[l], bad, good, &out), KM_DATA);
         }
     }
 }
@@ -311,7 +317,8 @@ static void test_nan_is_an_error(void **state)
 /* NaN in a query gives NaN, whatever the kernel, and never a number. */
 static void test_nan_in_a_query(void **state)
 {
-    static const char *const texts[] = {"linear", "poly", "rbf(gamma=1)", "laplacian(gamma=1)", "matern", "cosine",
+    static const char *const texts[] = {
+        "linear", "poly", "rbf(gamma=1)", "laplacian(gamma=1)", "matern", "cosine",
         "sigmoid(gamma=1)", "normalize(linear)", "normalize(cosine)", "exp(rbf(gamma=1))"};
     static const double z[] = {1, 2, 0, 0}, x[] = {NAN, 0};
 
@@ -341,29 +348,36 @@ static void test_not_ready(void **state)
 
 /* ---- Gram matrices of close points far from the origin ---- */
 
+/* The n x n Gram matrix of n numbers. */
+static double *gram(KmContext *ctx, const char *text, size_t n, const double *x)
+{
+    KmTarget *target;
+    double *k, *rows;
+    size_t ld;
+
+    assert_int_equal(km_target_create(ctx, parse(ctx, text), n, 1, x, &target), KM_OK);
+    ld = km_target_stride(target);
+    assert_int_equal(km_alloc(ctx, n * n, &k), KM_OK);
+    assert_int_equal(km_alloc(ctx, ld, &rows), KM_OK);
+    for (size_t i = 0; i < n; i++)
+    {
+        assert_int_equal(km_target_values(ctx, target, 1, x + i, ld, rows), KM_OK);
+        memcpy(k + i * n, rows, n * sizeof *k);
+    }
+    return k;
+}
+
 static void test_close_points_far_away(void **state)
 {
+    double x[513], eigenvalues[513];
+
     for (size_t n = 512; n <= 513; n++)
     {
-        double *x, *k, *eigenvalues;
-        KmTarget *target;
-        size_t ld;
-
-        assert_int_equal(km_alloc((KmContext *) *state, n, &x), KM_OK);
         for (size_t i = 0; i < n; i++)
             x[i] = 500 + (double) i / (double) (n - 1);
-        assert_int_equal(km_target_create(*state, parse(*state, "rbf(length_scale=1)"), n, 1, x, &target), KM_OK);
-        ld = km_target_stride(target);
-        assert_int_equal(km_alloc((KmContext *) *state, n * ld, &k), KM_OK);
-        assert_int_equal(km_alloc((KmContext *) *state, n, &eigenvalues), KM_OK);
-        for (size_t i = 0; i < n; i += KM_SCORE_ROWS)
-            assert_int_equal(km_target_values(*state, target, n - i < KM_SCORE_ROWS ? n - i : KM_SCORE_ROWS, x + i, ld,
-                                              k + i * ld), KM_OK);
-        for (size_t i = 1; i < n; i++)
-            memmove(k + i * n, k + i * ld, n * sizeof *k);
-        assert_int_equal(km_symmetric_eigenvalues(*state, n, k, eigenvalues), KM_OK);
+        assert_int_equal(km_symmetric_eigenvalues(*state, n, gram(*state, "rbf(length_scale=1)", n, x),
+                                                  eigenvalues), KM_OK);
         assert_true(eigenvalues[0] >= -1e-10);
-        km_context_reset(*state);
     }
 }
 
