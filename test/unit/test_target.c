@@ -124,6 +124,13 @@ static void test_cosine(void **state)
     assert_true(value(*state, "cosine", 2, zero, unit) == 0);
     assert_true(value(*state, "cosine", 2, zero, zero) == 0);
     assert_near(value(*state, "cosine", 2, large, small), 0.6, 1e-15);
+    for (size_t i = 0; i < 300; i++)
+    {
+        const double *row = random_rows(*state, 1, 7, i);
+
+        assert_true(value(*state, "cosine", 7, row, row) <= 1);
+        km_context_reset(*state);
+    }
 }
 
 static void test_dims(void **state)
@@ -144,6 +151,8 @@ static void test_singular_metric(void **state)
     assert_near(value(*state, "rbf(metric=[[1, 1], [1, 1]])", 2, x, z), 1, 1e-15);
     assert_near(value(*state, "rbf(metric=[[1, 1], [1, 1]])", 2, x, other), exp(-0.5), 1e-15);
     assert_near(value(*state, "rbf(metric=[[0, 0], [0, 0]])", 2, x, other), 1, 0);
+    /* of rank 1 up to rounding */
+    assert_near(value(*state, "rbf(metric=[[0.01, 0.07], [0.07, 0.49]])", 2, x, other), exp(-0.245), 1e-15);
 }
 
 /* ---- operations ---- */
