@@ -11,6 +11,7 @@
  */
 #include "gram.h"
 
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 
@@ -275,7 +276,7 @@ is_definite(KmContext *ctx, size_t n, double *g, const double *diagonal, double 
     return KM_OK;
 }
 
-/* The undecided case, after a factorisation that passed. */
+/* The undecided case: between the bounds, or a tolerance below the rounding of a factorisation. */
 static KmStatus
 is_psd_by_eigenvalues(KmContext *ctx, size_t n, double *g, const double *diagonal, double tolerance,
                       bool *out)
@@ -295,24 +296,29 @@ km_symmetric_is_psd(KmContext *ctx, size_t n, double *g, double tolerance, bool 
 {
     double below, above, *diagonal;
     int exponent;
+    bool decided;
 
     *out = true;
     if (n == 0)
         return KM_OK;
     KM_TRY(normalise(ctx, n, g, &exponent));
     KM_TRY(bound_norm_below(ctx, n, g, &below));
+    if (below == 0.0)
+        return KM_OK;
     above = bound_norm_above(n, g);
     KM_TRY(km_alloc(ctx, n, &diagonal));
     cblas_dcopy(n, g, n + 1, diagonal, 1);
     KM_TRY(km_triangle_to_upper(ctx, n, n, g));
 
     KM_TRY(is_definite(ctx, n, g, diagonal, tolerance * below, out));
-    if (!*out)
+    decided = *out;
+    if (!decided && tolerance > (double) n * DBL_EPSILON)
     {
         KM_TRY(is_definite(ctx, n, g, diagonal, tolerance * above, out));
-        if (*out)
-            KM_TRY(is_psd_by_eigenvalues(ctx, n, g, diagonal, tolerance, out));
+        decided = !*out;
     }
+    if (!decided)
+        KM_TRY(is_psd_by_eigenvalues(ctx, n, g, diagonal, tolerance, out));
     km_free(ctx, diagonal);
     return KM_OK;
 }
