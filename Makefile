@@ -77,7 +77,7 @@ $(eval $(call core_library,core,$(CORE_CC),))
 $(eval $(call core_library,core-san,$(CORE_CC),$(SANITIZE)))
 $(eval $(call core_library,core-fuzz,$(FUZZ_CC),$(FUZZ)))
 
-# ---- programs on core alone: unit tests, plain and sanitised, and fuzz targets --------------
+# ---- programs on core alone: unit tests, plain and sanitised, fuzz targets, primitives ------
 UNIT_TESTS := $(patsubst test/unit/%.c,%,$(wildcard test/unit/test_*.c))
 UNIT_SUPPORT := $(filter-out test/unit/test_%,$(wildcard test/unit/*.c))
 FUZZ_TARGETS := $(patsubst test/fuzz/%.c,%,$(wildcard test/fuzz/fuzz_*.c))
@@ -92,6 +92,7 @@ $(BUILD)/$(1)/%: $(2)/%.c $(7) $(BUILD)/$(5)/libkernelml.a
 endef
 $(eval $(call core_program,unit,test/unit,$(CORE_CC),,core,-lcmocka,$(UNIT_SUPPORT)))
 $(eval $(call core_program,unit-san,test/unit,$(CORE_CC),$(SANITIZE),core-san,-lcmocka,$(UNIT_SUPPORT)))
+$(eval $(call core_program,bench,bench,$(CORE_CC),,core,))
 $(eval $(call core_program,fuzz,test/fuzz,$(FUZZ_CC),$(FUZZ) -fsanitize=fuzzer,core-fuzz,))
 
 unit-programs: $(UNIT_TESTS:%=$(BUILD)/unit/%)

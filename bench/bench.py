@@ -1,0 +1,234 @@
+"""Times the jobs of jobs.py beside their peers, and prints a Markdown table.  bench/run calls it."""
+import argparse
+import datetime
+import functools
+import importlib.metadata
+import os
+import platform
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import data
+import database
+import peers
+from jobs import JOBS
+
+PRIMITIVES = os.environ.get("PRIMITIVES", "build/bench/primitives")
+MOST_SECONDS = 60       # for the rounds of one job; two are always done
+RESULTS = "bench/results.md"
+COLUMNS = (("job", 24), ("rows x features", 15), ("form", 9), ("kernelml, s", 11), ("beside", 20),
+           ("its time, s", 11), ("times faster", 12), ("wanted", 6), ("kernelml's result", 36), ("the other's", 36))
+ABOUT = """\
+One thread on one core for either side, the two in turn, the least of several rounds; the BLAS of
+each chooses its own kernels.  kernelml's time is that of the SQL statement, scan of the table
+included; a peer has its rows in memory.  Both get the same numbers, standardised beforehand.
+Primitives are the operations that bound a job, measured alone in the same rounds.
+"""
+
+FIT = "CREATE TEMP TABLE model AS SELECT fit('{learner}', x, y) AS m FROM {train}"
+FORMS = {
+    "fit": "SELECT length(fit('{learner}', x, y)) FROM {train}",
+    "predict": "SELECT sum(predict(m, x)) FROM {test}, model",
+    "predict_w": "SELECT sum(p) FROM (SELECT predict_w(m, x) OVER () AS p FROM {test}, model) AS scored",
+}
+MEASURES = {
+    "accuracy": ("avg((predict(m, x) = y)::int)", lambda got, y: np.mean(got == y)),
+    "rmse": ("sqrt(avg((predict(m, x) - y) ^ 2))", lambda got, y: np.sqrt(np.mean((got - y) ** 2))),
+}
+
+dataset = functools.lru_cache(maxsize=None)(data.DataSet)
+library = functools.lru_cache(maxsize=None)(lambda name: peers.LIBRARIES[name]())
+
+
+# ---- the sides of a job: each does what is timed and says how good its answer is ----------
+class Ours:
+    """One form of a job in the server.  The first fit, not timed, also warms up."""
+
+    def __init__(self, job, rows, session):
+        self.session, self.measure = session, job.measure
+        self.names = dict(rows.tables, learner=job.learner.replace("'", "''"))
+        session.execute(FIT.format(**self.names))
+
+    def seconds(self, form):
+        return self.session.execute(FORMS[form].format(**self.names))[1]
+
+    def result(self):
+        quality, objective = self.session.execute(
+            "SELECT %s, (SELECT model_info(m) ->> 'objective' FROM model) FROM %s, model"
+            % (MEASURES[self.measure][0], self.names["test"]))[0].split("|")
+        return described(self.measure, float(quality), float(objective) if objective else None)
+
+
+class Peer:
+    """The same job in a library of Python's."""
+
+    def __init__(self, job, rows, name):
+        self.make, self.measure, self.rows = functools.partial(job.peer, library(name)), job.measure, rows
+        self.model = self.make().fit(rows.x, rows.y)
+
+    def seconds(self, form):
+        estimator = self.make()
+        start = time.perf_counter()
+        if form == "fit":
+            estimator.fit(self.rows.x, self.rows.y)
+        else:
+            self.model.predict(self.rows.x_test)
+        return time.perf_counter() - start
+
+    def result(self):
+        quality = MEASURES[self.measure][1](self.model.predict(self.rows.x_test), self.rows.y_test)
+        return described(self.measure, quality, peers.svc_objective(self.model))
+
+
+class Primitives:
+    """The bare operations of a job; only a fit has some."""
+
+    def __init__(self, job, rows):
+        self.commands = [p.format(n=rows.n, d=rows.d).split() for p in job.primitives]
+        self.least = [float("inf")] * len(self.commands)
+
+    def seconds(self, _form):
+        for i, command in enumerate(self.commands):
+            self.least[i] = min(self.least[i], float(primitive(*command)))
+        return sum(self.least)
+
+    def result(self):
+        return " + ".join("%s %s" % (command[0], digits(least)) for command, least in zip(self.commands, self.least))
+
+
+def primitive(*arguments):
+    return subprocess.run([PRIMITIVES, *arguments], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
+# ---- one job --------------------------------------------------------------------------------
+def measure(job, options, core):
+    """Rows of the table for one job."""
+    rows = dataset(job.data, job.train, job.test, job.scaled)
+    with database.Session(core) as session:
+        ours = Ours(job, rows, session)
+        others = {name: Peer(job, rows, name) for name in job.libraries if name in options.peers}
+        if job.primitives:
+            others["primitives"] = Primitives(job, rows)
+        least = rounds(job, ours, others, options.repeat)
+        for form in job.forms:
+            size = "%s x %d" % (format(rows.n if form == "fit" else len(rows.y_test), ","), rows.d)
+            for name, other in others.items():
+                if (name, form) in least:
+                    yield line(job, size, form, least["kernelml", form], name, least[name, form],
+                               ours.result(), other.result())
+
+
+def rounds(job, ours, others, repeat):
+    """The least seconds of each side and form, the sides in turn."""
+    least, start = {}, time.perf_counter()
+    for done in range(repeat):
+        if done >= 2 and time.perf_counter() - start > MOST_SECONDS:
+            break
+        for form in job.forms:
+            for name, side in {"kernelml": ours, **others}.items():
+                if name != "primitives" or form == "fit":
+                    least[name, form] = min(side.seconds(form), least.get((name, form), float("inf")))
+    return least
+
+
+def line(job, size, form, mine, name, its, result, its_result):
+    faster, wanted = its / mine, job.wanted.get(name)
+    return (job.name, size, form, digits(mine), peers.TITLES.get(name, name), digits(its), "%.2f" % faster,
+            "" if wanted is None else "%.2f%s" % (wanted, "" if faster >= wanted else " !"), result, its_result)
+
+
+# ---- text -----------------------------------------------------------------------------------
+def digits(seconds):
+    """Three digits that count."""
+    return "%.*f" % (4 if seconds < 0.1 else 3 if seconds < 1 else 2, seconds)
+
+
+def described(measure_name, quality, objective):
+    return "%s %.5g" % (measure_name, quality) + ("" if objective is None else ", objective %.9g" % objective)
+
+
+def table_row(cells):
+    return "| " + " | ".join(str(c).ljust(width) for c, (_, width) in zip(cells, COLUMNS)) + " |"
+
+
+def heading():
+    return "\n".join([table_row([name for name, _ in COLUMNS]),
+                      "|" + "|".join("-" * (width + 2) for _, width in COLUMNS) + "|"])
+
+
+def cpu():
+    """The model's name and the widest instruction set that is used."""
+    with open("/proc/cpuinfo") as file:
+        facts = {key.strip(): value.strip() for key, _, value in (entry.partition(":") for entry in file)}
+    flags = facts.get("flags", "").split()
+    widest = next((flag for flag in ("avx512f", "avx2") if flag in flags), "")
+    return " ".join(filter(None, (facts.get("model name", platform.machine()), widest)))
+
+
+def environment(used):
+    """Where and of what the figures are."""
+    versions = ", ".join("%s %s" % (peers.TITLES[n], importlib.metadata.version(peers.TITLES[n])) for n in used)
+    return "\n".join([
+        "- %s; %s" % (datetime.date.today(), cpu()),
+        "- kernelml %s, PostgreSQL %s, BLAS: %s" % (
+            database.run("SELECT kernelml.kernelml_version()").strip(),
+            database.run("SHOW server_version").split()[0], primitive("kernels")),
+        "- %s, numpy %s, BLAS: %s" % (versions, np.__version__, peers.blas_kernels())])
+
+
+# ---- all jobs -------------------------------------------------------------------------------
+def arguments():
+    parser = argparse.ArgumentParser(prog="bench/run", description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="keep the table in " + RESULTS)
+    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="rounds of each job (default 5)")
+    parser.add_argument("--peers", type=lambda text: text.split(","), default=["sklearn"],
+                        help="sklearn (default), or sklearn,intelex")
+    parser.add_argument("jobs", nargs="*", metavar="JOB", help="part of a job's name; all jobs by default")
+    return parser.parse_args()
+
+
+def chosen(parts):
+    return [job for job in JOBS if not parts or any(part in job.name for part in parts)]
+
+
+def table(options, core):
+    """Print the table as it grows; its text, and whether every job ran."""
+    text, notes, complete = [], [], True
+
+    def show(part):
+        print(part, flush=True)
+        text.append(part)
+
+    show("\n".join([ABOUT, environment(options.peers), "", heading()]))
+    for job in chosen(options.jobs):
+        try:
+            for cells in measure(job, options, core):
+                show(table_row(cells))
+        except data.Missing:
+            notes.append("- %s: skipped, no data set %s (KML_DATA names folders with more)" % (job.name, job.data))
+        except (RuntimeError, subprocess.CalledProcessError) as error:
+            notes.append("- %s: failed: %s" % (job.name, error))
+            complete = False
+    show("\n".join(["", *notes]))
+    return "\n".join(text), complete
+
+
+def main():
+    options = arguments()
+    core = min(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {core})
+    database.run("CREATE EXTENSION IF NOT EXISTS kernelml")
+    for name in options.peers:
+        library(name)
+    text, complete = table(options, core)
+    if options.write:
+        with open(RESULTS, "w") as file:
+            file.write("# Measurements\n\nWritten by `bench/run --write`.\n\n%s\n" % text.rstrip())
+    return 0 if complete else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""The server under test, through psql: one-off statements, and sessions that are timed."""
+import os
+import re
+import subprocess
+
+PSQL = [os.environ.get("PSQL", "psql"), "-XAtq", "-v", "ON_ERROR_STOP=1"]
+
+
+def run(sql, stdin=None):
+    """Output of statements in a session of their own."""
+    return subprocess.run(PSQL + ["-c", sql], input=stdin, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+class Session:
+    """One backend on one core, kept open, so that no start-up of a client or server is timed."""
+    END = "-- end of the answer --"
+
+    def __init__(self, core):
+        self.psql = subprocess.Popen(PSQL, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.execute("SET search_path = bench, kernelml; SET jit = off; "
+                     "SET max_parallel_workers_per_gather = 0; \\timing on")
+        pid = self.execute("SELECT pg_backend_pid()")[0]
+        os.sched_setaffinity(int(pid), {core})
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.psql.stdin.close()
+        self.psql.stdout.close()
+        self.psql.wait()
+
+    def execute(self, sql):
+        """Output and seconds of one statement; the seconds are those of \\timing."""
+        self.psql.stdin.write("%s\n;\n\\echo '%s'\n" % (sql, self.END))
+        self.psql.stdin.flush()
+        lines = []
+        for line in self.psql.stdout:
+            if line.rstrip("\n") == self.END:
+                break
+            lines.append(line.rstrip("\n"))
+        else:
+            raise RuntimeError("the session ended at: " + sql)
+        seconds = 0.0
+        while lines and lines[-1].startswith("Time: "):
+            seconds += float(re.match(r"Time: ([\d.]+) ms", lines.pop()).group(1)) / 1000
+        return "\n".join(lines), seconds

@@ -1,0 +1,53 @@
+"""What is measured: one entry a job.
+
+A job fits the learner on the train rows of a data set.  Timed are the forms it names: "fit", and
+of the held-out rows "predict" and "predict_w".  Beside it in the same rounds run the peers
+(peer: library -> estimator with fit and predict) and the bare operations that bound it
+(primitives: arguments of bench/primitives.c, with n, d the sizes of the train rows).
+wanted: how many times faster than each the job is to be.
+"""
+from dataclasses import dataclass, field
+from typing import Callable
+
+
+@dataclass(frozen=True)
+class Job:
+    name: str
+    data: str
+    learner: str
+    peer: Callable
+    measure: str = "accuracy"
+    forms: tuple = ("fit",)
+    libraries: tuple = ("sklearn",)
+    primitives: tuple = ()
+    wanted: dict = field(default_factory=dict)
+    train: str = "id % 3 <> 0"
+    test: str = "id % 3 = 0"
+    scaled: bool = True
+
+
+MAGIC = dict(data="magic", learner="svc(rbf(gamma=0.1), c=1)", libraries=("sklearn", "intelex"),
+             peer=lambda lib: lib.SVC(C=1, gamma=0.1))
+
+JOBS = [
+    Job("svc breast_cancer", "breast_cancer", "svc(rbf(gamma=0.03), c=10)", forms=("fit", "predict_w", "predict"),
+        peer=lambda lib: lib.SVC(C=10, gamma=0.03)),
+    Job("svc digits", "digits", "svc(rbf(gamma=0.001), c=10)", forms=("fit", "predict_w", "predict"), scaled=False,
+        peer=lambda lib: lib.SVC(C=10, gamma=0.001)),
+    Job("krr diabetes", "diabetes", "krr(rbf(gamma=0.02), lambda=2)", measure="rmse",
+        peer=lambda lib: lib.Centred(lib.KernelRidge(kernel="rbf", gamma=0.02, alpha=2)),
+        primitives=("gram {n} {d}", "dpotrf {n}")),
+
+    Job("svc magic", **MAGIC, wanted={"sklearn": 8}),
+    Job("svc magic, held-out rows", **MAGIC, forms=("predict_w", "predict"), wanted={"sklearn": 8}),
+    Job("svc spambase", "spambase", "svc(rbf(gamma=0.02), c=10)", libraries=("sklearn", "intelex"),
+        peer=lambda lib: lib.SVC(C=10, gamma=0.02), wanted={"sklearn": 3.5}),
+    Job("krr cpusmall", "cpusmall", "krr(rbf(gamma=0.1), lambda=0.1)", measure="rmse",
+        peer=lambda lib: lib.Centred(lib.KernelRidge(kernel="rbf", gamma=0.1, alpha=0.1)),
+        primitives=("gram {n} {d}", "dpotrf {n}"), wanted={"primitives": 1 / 1.25}),
+    Job("rff | ridge california", "california", "rff(rbf(gamma=0.125), n_components=1000) | ridge(lambda=1)",
+        measure="rmse", forms=("fit", "predict_w", "predict"),
+        peer=lambda lib: lib.make_pipeline(lib.RBFSampler(gamma=0.125, n_components=1000, random_state=0),
+                                           lib.Ridge(alpha=1)),
+        primitives=("dsyrk {n} 1000", "features {n} {d} 1000")),
+]
