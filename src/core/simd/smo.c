@@ -5,20 +5,41 @@
  */
 #include <math.h>
 
-#include "lanes.h"
 #include "simd.h"
 #include "smo_ops.h"
+#include "vector.h"
 
-#define INLINE static inline __attribute__((always_inline))
 #define BLOCK 256               /* variables whose least value is found before asking for its place */
 
-INLINE Lanes
-row_load(const void *row, size_t v, bool single)
+KM_INLINE vd
+load_single(const float *from)
 {
-    return single ? lanes_load_single((const float *) row + v) : lanes_load((const double *) row + v);
+#if KM_LANES == 8
+    return _mm512_cvtps_pd(_mm256_loadu_ps(from));
+#elif KM_LANES == 4
+    return _mm256_cvtps_pd(_mm_loadu_ps(from));
+#else
+    return (vd) {from[0], from[1]};
+#endif
 }
 
-INLINE size_t
+KM_INLINE double
+least_lane(vd v)
+{
+    double least = v[0];
+
+    for (int l = 1; l < KM_LANES; l++)
+        least = v[l] < least ? v[l] : least;
+    return least;
+}
+
+KM_INLINE vd
+row_load(const void *row, size_t v, bool single)
+{
+    return single ? load_single((const float *) row + v) : vd_load((const double *) row + v);
+}
+
+KM_INLINE size_t
 place_of(double value, const double *g, const double *up, size_t first)
 {
     size_t v = first;
@@ -29,39 +50,39 @@ place_of(double value, const double *g, const double *up, size_t first)
 }
 
 /* g += t (ki - kj) if `move`, and the choice after it. */
-INLINE void
+KM_INLINE void
 update_pass(size_t n, double t, const void *ki, const void *kj, double *g, const double *up, const double *low,
             KmSmoChoice *out, bool single, bool move)
 {
-    Lanes step = lanes_splat(t), greatest = lanes_splat(-INFINITY);
+    vd step = vd_set(t), greatest = vd_set(-INFINITY);
     double least = INFINITY;
     size_t least_block = KM_SMO_NONE;
 
     for (size_t first = 0; first < n; first += BLOCK)
     {
         size_t end = n - first < BLOCK ? n : first + BLOCK;
-        Lanes block_least = lanes_splat(INFINITY);
+        vd block_least = vd_set(INFINITY);
 
-        for (size_t v = first; v < end; v += LANES)
+        for (size_t v = first; v < end; v += KM_LANES)
         {
-            Lanes gv = lanes_load(g + v);
+            vd gv = vd_load(g + v);
 
             if (move)
             {
                 gv += step * (row_load(ki, v, single) - row_load(kj, v, single));
-                lanes_store(g + v, gv);
+                vd_store(g + v, gv);
             }
-            block_least = lanes_min(gv + lanes_load(up + v), block_least);
-            greatest = lanes_max(gv + lanes_load(low + v), greatest);
+            block_least = vd_min(gv + vd_load(up + v), block_least);
+            greatest = vd_max(gv + vd_load(low + v), greatest);
         }
-        if (lanes_least(block_least) < least)
+        if (least_lane(block_least) < least)
         {
-            least = lanes_least(block_least);
+            least = least_lane(block_least);
             least_block = first;
         }
     }
     out->least = least;
-    out->greatest = lanes_greatest(greatest);
+    out->greatest = -least_lane(-greatest);
     out->i = least_block == KM_SMO_NONE ? KM_SMO_NONE : place_of(least, g, up, least_block);
 }
 
@@ -74,68 +95,68 @@ choose(size_t n, double *g, const double *up, const double *low, KmSmoChoice *ou
 /* The best candidate of each lane: the fraction square / curve, and its place (exact in a double). */
 typedef struct Best
 {
-    Lanes square, curve, place;
+    vd square, curve, place;
 } Best;
 
-INLINE void
-consider(Best *best, Lanes rise, Lanes curve, Lanes place)
+KM_INLINE void
+consider(Best *best, vd rise, vd curve, vd place)
 {
-    Lanes square = rise * rise;
-    LaneMask better = lanes_greater(square * best->curve, best->square * curve);
+    vd square = rise * rise;
+    vdmask better = vd_lt(best->square * curve, square * best->curve);
 
-    best->square = lanes_pick(better, square, best->square);
-    best->curve = lanes_pick(better, curve, best->curve);
-    best->place = lanes_pick(better, place, best->place);
+    best->square = vd_select(better, square, best->square);
+    best->curve = vd_select(better, curve, best->curve);
+    best->place = vd_select(better, place, best->place);
 }
 
 /* The best of all lanes, ties to the lowest place. */
-INLINE size_t
+KM_INLINE size_t
 best_place(const Best *const sets[2])
 {
     double square = 0, curve = 1, place = INFINITY;
 
-    for (int l = 0; l < 2 * LANES; l++)
+    for (int l = 0; l < 2 * KM_LANES; l++)
     {
-        const Best *set = sets[l / LANES];
-        double mine = set->square[l % LANES] * curve, other = square * set->curve[l % LANES];
+        const Best *set = sets[l / KM_LANES];
+        double mine = set->square[l % KM_LANES] * curve, other = square * set->curve[l % KM_LANES];
 
-        if (mine > other || (mine == other && mine > 0 && set->place[l % LANES] < place))
+        if (mine > other || (mine == other && mine > 0 && set->place[l % KM_LANES] < place))
         {
-            square = set->square[l % LANES];
-            curve = set->curve[l % LANES];
-            place = set->place[l % LANES];
+            square = set->square[l % KM_LANES];
+            curve = set->curve[l % KM_LANES];
+            place = set->place[l % KM_LANES];
         }
     }
     return square > 0 ? (size_t) place : KM_SMO_NONE;
 }
 
-INLINE size_t
+KM_INLINE size_t
 partner_pass(size_t n, double gi, double kii, const void *k, const double *g, const double *low,
              const double *diagonal, bool single)
 {
-    Lanes from = lanes_splat(gi), ki = lanes_splat(kii), tau = lanes_splat(KM_SMO_TAU), zero = {0};
-    Best even = {zero, lanes_splat(1), zero}, odd = even;
-    Lanes place;
+    vd from = vd_set(gi), ki = vd_set(kii), tau = vd_set(KM_SMO_TAU), zero = {0};
+    Best even = {zero, vd_set(1), zero}, odd = even;
+    vd place;
 
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < KM_LANES; l++)
         place[l] = l;
-    for (size_t v = 0; v < n; v += 2 * LANES)
+    for (size_t v = 0; v < n; v += 2 * KM_LANES)
     {
-        Lanes k0 = row_load(k, v, single), k1 = row_load(k, v + LANES, single);
-        Lanes rise0 = lanes_load(g + v) + lanes_load(low + v) - from;
-        Lanes rise1 = lanes_load(g + v + LANES) + lanes_load(low + v + LANES) - from;
-        Lanes curve0 = ki + lanes_load(diagonal + v) - (k0 + k0);
-        Lanes curve1 = ki + lanes_load(diagonal + v + LANES) - (k1 + k1);
+        vd k0 = row_load(k, v, single), k1 = row_load(k, v + KM_LANES, single);
+        vd rise0 = vd_load(g + v) + vd_load(low + v) - from;
+        vd rise1 = vd_load(g + v + KM_LANES) + vd_load(low + v + KM_LANES) - from;
+        vd curve0 = ki + vd_load(diagonal + v) - (k0 + k0);
+        vd curve1 = ki + vd_load(diagonal + v + KM_LANES) - (k1 + k1);
 
-        consider(&even, lanes_max(rise0, zero), lanes_max(curve0, tau), place);
-        place += LANES;
-        consider(&odd, lanes_max(rise1, zero), lanes_max(curve1, tau), place);
-        place += LANES;
+        consider(&even, vd_max(rise0, zero), vd_max(curve0, tau), place);
+        place += KM_LANES;
+        consider(&odd, vd_max(rise1, zero), vd_max(curve1, tau), place);
+        place += KM_LANES;
     }
     return best_place((const Best *const[2]) {&even, &odd});
 }
 
-INLINE void
+KM_INLINE void
 accumulate_pass(size_t n, size_t m, const void *const *row, const double *coef, double *g, bool single)
 {
     size_t r = 0;
@@ -144,14 +165,14 @@ accumulate_pass(size_t n, size_t m, const void *const *row, const double *coef, 
     {
         const void *r0 = row[r], *r1 = row[r + 1], *r2 = row[r + 2], *r3 = row[r + 3];
 
-        for (size_t v = 0; v < n; v += LANES)
-            lanes_store(g + v, lanes_load(g + v) +
+        for (size_t v = 0; v < n; v += KM_LANES)
+            vd_store(g + v, vd_load(g + v) +
                         ((coef[r] * row_load(r0, v, single) + coef[r + 1] * row_load(r1, v, single)) +
                          (coef[r + 2] * row_load(r2, v, single) + coef[r + 3] * row_load(r3, v, single))));
     }
     for (; r < m; r++)
-        for (size_t v = 0; v < n; v += LANES)
-            lanes_store(g + v, lanes_load(g + v) + coef[r] * row_load(row[r], v, single));
+        for (size_t v = 0; v < n; v += KM_LANES)
+            vd_store(g + v, vd_load(g + v) + coef[r] * row_load(row[r], v, single));
 }
 
 #define PASSES(name, single) \

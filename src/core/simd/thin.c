@@ -1,92 +1,48 @@
 /*
  * thin.c: the register block of thin.h: up to four rows against a panel of 32, all sums in registers.
  */
-#include <string.h>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "simd.h"
 #include "simd/thin_ops.h"
 #include "thin.h"
+#include "vector.h"
 
-#if defined(__AVX512F__)
-#define WIDTH 16                /* floats per vector */
-#elif defined(__AVX2__)
-#define WIDTH 8
-#else
-#define WIDTH 4
-#endif
 #define ROWS 4
 #define VECTORS 2               /* per row: ROWS x VECTORS sums fit the registers */
-#define STRIP (VECTORS * WIDTH)
-
-#define INLINE static inline __attribute__((always_inline))
-
-typedef float Vector __attribute__((vector_size(4 * WIDTH)));
-
-INLINE Vector
-load(const float *from)
-{
-    Vector v;
-
-    memcpy(&v, from, sizeof v);
-    return v;
-}
-
-INLINE void
-store(float *to, float scale, Vector v)
-{
-    v *= scale;
-    memcpy(to, &v, sizeof v);
-}
+#define STRIP (VECTORS * KM_LANES_F32)
 
 /* sum + x z, fused where the machine can. */
-INLINE Vector
-fused(float x, Vector z, Vector sum)
+KM_INLINE vf
+add_product(float x, vf z, vf sum)
 {
-#if defined(__AVX512F__)
-    return (Vector) _mm512_fmadd_ps(_mm512_set1_ps(x), (__m512) z, (__m512) sum);
-#elif defined(__AVX2__)
-    return (Vector) _mm256_fmadd_ps(_mm256_set1_ps(x), (__m256) z, (__m256) sum);
+#if KM_LANES_F32 > 4
+    return vf_fma(vf_set(x), z, sum);
 #else
     return x * z + sum;
 #endif
 }
 
 /* Sums of `rows` rows over one strip of a panel; rows is a constant where this is inlined. */
-INLINE void
+KM_INLINE void
 strip_dot(size_t rows, size_t d, float scale, const float *x, const float *strip, size_t ld, float *out)
 {
-    Vector a0 = {0}, a1 = {0}, b0 = {0}, b1 = {0}, c0 = {0}, c1 = {0}, e0 = {0}, e1 = {0};
+    vf sum[ROWS][VECTORS] = {{{0}}};
 
     for (size_t k = 0; k < d; k++)
     {
-        Vector z0 = load(strip + k * KM_THIN_WIDTH), z1 = load(strip + k * KM_THIN_WIDTH + WIDTH);
+        vf z0 = vf_load(strip + k * KM_THIN_WIDTH), z1 = vf_load(strip + k * KM_THIN_WIDTH + KM_LANES_F32);
 
-        a0 = fused(x[k], z0, a0);
-        a1 = fused(x[k], z1, a1);
-        if (rows == ROWS)
+        KM_UNROLL
+        for (size_t r = 0; r < rows; r++)
         {
-            b0 = fused(x[d + k], z0, b0);
-            b1 = fused(x[d + k], z1, b1);
-            c0 = fused(x[2 * d + k], z0, c0);
-            c1 = fused(x[2 * d + k], z1, c1);
-            e0 = fused(x[3 * d + k], z0, e0);
-            e1 = fused(x[3 * d + k], z1, e1);
+            sum[r][0] = add_product(x[r * d + k], z0, sum[r][0]);
+            sum[r][1] = add_product(x[r * d + k], z1, sum[r][1]);
         }
     }
-    store(out, scale, a0);
-    store(out + WIDTH, scale, a1);
-    if (rows == ROWS)
+    KM_UNROLL
+    for (size_t r = 0; r < rows; r++)
     {
-        store(out + ld, scale, b0);
-        store(out + ld + WIDTH, scale, b1);
-        store(out + 2 * ld, scale, c0);
-        store(out + 2 * ld + WIDTH, scale, c1);
-        store(out + 3 * ld, scale, e0);
-        store(out + 3 * ld + WIDTH, scale, e1);
+        vf_store(out + r * ld, scale * sum[r][0]);
+        vf_store(out + r * ld + KM_LANES_F32, scale * sum[r][1]);
     }
 }
 
