@@ -117,7 +117,8 @@ check_squares(KmContext *ctx, size_t n, const KmLeafPoints *points)
 
 /* like: the leaf whose centre is shared, or NULL. */
 static KmStatus
-leaf_points_create(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *x, const KmLeafPoints *like,
+leaf_points_create(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *x,
+                   const KmLeafPoints *like,
                    KmLeafPoints *out)
 {
     *out = (KmLeafPoints) {.leaf = leaf, .width = km_leaf_dimension(leaf, d)};
@@ -183,12 +184,14 @@ set_diagonal(KmPoints *points)
 
             km_leaf_self(own->leaf, count, own->width, rows, points->values + l * KM_BLOCK_COLUMNS);
         }
-        memcpy(points->diagonal + i, km_kernel_combine_self(points->kernel, &pairs), count * sizeof *points->diagonal);
+        memcpy(points->diagonal + i, km_kernel_combine_self(points->kernel, &pairs),
+               count * sizeof *points->diagonal);
     }
 }
 
 KmStatus
-km_points_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const double *x, const KmPoints *like,
+km_points_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const double *x,
+                 const KmPoints *like,
                  KmPoints **out)
 {
     const KmLeaf **leaves;
@@ -200,7 +203,8 @@ km_points_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, con
     KM_TRY(km_alloc(ctx, kernel->n_leaves, &leaves));
     km_kernel_leaves(kernel, leaves);
     for (size_t l = 0; l < kernel->n_leaves; l++)
-        KM_TRY(leaf_points_create(ctx, leaves[l], n, d, x, like == NULL ? NULL : &like->leaf[l], &(*out)->leaf[l]));
+        KM_TRY(leaf_points_create(ctx, leaves[l], n, d, x, like == NULL ? NULL : &like->leaf[l],
+                                  &(*out)->leaf[l]));
     km_free(ctx, leaves);
     set_diagonal(*out);
     return KM_OK;
@@ -316,7 +320,8 @@ km_points_single(KmContext *ctx, const KmPoints *points)
         return KM_OK;
     if (single->rows == NULL)
     {
-        KM_TRY(km_alloc_bytes(ctx, points->capacity, own->width * sizeof *single->rows, (void **) &single->rows));
+        KM_TRY(km_alloc_bytes(ctx, points->capacity, own->width * sizeof *single->rows,
+                              (void **) &single->rows));
         KM_TRY(km_alloc(ctx, points->capacity, &single->norms));
     }
     fill_single(own, points->n, single);

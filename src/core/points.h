@@ -19,7 +19,7 @@ typedef struct KmSinglePoints
     bool usable;                /* the norms are well inside float32's range */
     float *rows, *norms;        /* of the centred rows; NULL before first use */
     bool packed;                /* panels hold the current rows */
-    float *panels;              /* rows in panels (thin.h); NULL before first use as the right side of a tile */
+    float *panels;              /* rows in panels (thin.h), for the right side; NULL before first use */
     double *wide;               /* a float64 block, to be narrowed; NULL before first use */
 } KmSinglePoints;
 
@@ -27,7 +27,7 @@ typedef struct KmLeafPoints
 {
     const KmLeaf *leaf;
     size_t width;               /* columns of the leaf's own rows */
-    double *rows;               /* n x width; the caller's x, never written, where the leaf takes it as it is */
+    double *rows;               /* n x width; the caller's x, never written, if taken as it is */
     double *centred;            /* distances by GEMM: rows - centre; other leaves: rows itself */
     const double *centre;       /* width, with centred */
     double *norms;              /* squared norms of the centred rows, with centred */

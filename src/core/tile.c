@@ -107,7 +107,8 @@ l1_block(const Block *block, size_t l, size_t ld, double *out)
     double *values = block->a->values + l * block->a->block_rows * KM_BLOCK_COLUMNS;
 
     fill_panel(block, b, panel.data);
-    km_panel_pairwise(&panel, KM_PAIR_L1, block->m, a->rows + block->i * a->width, 0, block->n, KM_BLOCK_COLUMNS,
+    km_panel_pairwise(&panel, KM_PAIR_L1, block->m, a->rows + block->i * a->width, 0, block->n,
+                      KM_BLOCK_COLUMNS,
                       values);
     for (size_t i = 0; i < block->m && values != out; i++)
         memcpy(out + i * ld, values + i * KM_BLOCK_COLUMNS, block->n * sizeof *out);
@@ -193,13 +194,15 @@ block_values(const KmKernel *kernel, const Block *block, size_t ld, double *out)
 }
 
 KmStatus
-km_kernel_tile(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t i0, size_t m, const KmPoints *b,
+km_kernel_tile(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t i0, size_t m,
+               const KmPoints *b,
                size_t j0, size_t n, size_t ld, double *out)
 {
     for (size_t i = 0; i < m; i += a->block_rows)
         for (size_t j = 0; j < n; j += KM_BLOCK_COLUMNS)
         {
-            Block block = {a, i0 + i, min_size(a->block_rows, m - i), b, j0 + j, min_size(KM_BLOCK_COLUMNS, n - j)};
+            Block block = {a, i0 + i, min_size(a->block_rows, m - i), b, j0 + j, min_size(KM_BLOCK_COLUMNS,
+                                                                                          n - j)};
 
             KM_TRY(km_poll(ctx));
             block_values(kernel, &block, ld, out + i * ld + j);
@@ -254,7 +257,8 @@ gemm_values_f32(const KmLeaf *leaf, const Block *block, size_t ld, float *out)
     }
 }
 
-/* Values made in float64 and rounded: geometries without GEMM, and rows out of float32's range. */
+/* Values made in float64 and rounded: geometries without products, rows out of float32's range, and
+ * tiles that begin inside a panel. */
 static void
 narrowed_values(const KmKernel *kernel, const Block *block, size_t ld, float *out)
 {
@@ -268,37 +272,41 @@ narrowed_values(const KmKernel *kernel, const Block *block, size_t ld, float *ou
 
 /* Which way a tile goes; both sides are made ready for it. */
 static KmStatus
-prepare_f32(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, const KmPoints *b, bool *by_gemm)
+prepare_f32(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, const KmPoints *b, size_t j0,
+            bool *by_products)
 {
     KmGeometry geometry = kernel->leaf.type->geometry;
     KmSinglePoints *single = a->single;
 
-    *by_gemm = geometry == KM_GEOMETRY_SQDIST || geometry == KM_GEOMETRY_DOT || geometry == KM_GEOMETRY_COSINE;
-    if (*by_gemm)
+    *by_products = j0 % KM_THIN_WIDTH == 0 && geometry != KM_GEOMETRY_L1 && geometry != KM_GEOMETRY_NONE &&
+        geometry != KM_GEOMETRY_ROWS;
+    if (*by_products)
     {
         KM_TRY(km_points_single(ctx, a));
         KM_TRY(km_points_packed(ctx, b));
-        *by_gemm = a->single->usable && b->single->usable;
+        *by_products = a->single->usable && b->single->usable;
     }
-    if (!*by_gemm && single->wide == NULL)
+    if (!*by_products && single->wide == NULL)
         KM_TRY(km_alloc(ctx, a->block_rows * KM_BLOCK_COLUMNS, &single->wide));
     return KM_OK;
 }
 
 KmStatus
-km_kernel_tile_f32(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t i0, size_t m, const KmPoints *b,
+km_kernel_tile_f32(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t i0, size_t m,
+                   const KmPoints *b,
                    size_t j0, size_t n, size_t ld, float *out)
 {
-    bool by_gemm;
+    bool by_products;
 
-    KM_TRY(prepare_f32(ctx, kernel, a, b, &by_gemm));
+    KM_TRY(prepare_f32(ctx, kernel, a, b, j0, &by_products));
     for (size_t i = 0; i < m; i += a->block_rows)
         for (size_t j = 0; j < n; j += KM_BLOCK_COLUMNS)
         {
-            Block block = {a, i0 + i, min_size(a->block_rows, m - i), b, j0 + j, min_size(KM_BLOCK_COLUMNS, n - j)};
+            Block block = {a, i0 + i, min_size(a->block_rows, m - i), b, j0 + j, min_size(KM_BLOCK_COLUMNS,
+                                                                                          n - j)};
 
             KM_TRY(km_poll(ctx));
-            if (by_gemm)
+            if (by_products)
                 gemm_values_f32(&kernel->leaf, &block, ld, out + i * ld + j);
             else
                 narrowed_values(kernel, &block, ld, out + i * ld + j);
