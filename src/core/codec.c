@@ -524,7 +524,7 @@ read_header(KmContext *ctx, const unsigned char *bytes, size_t length, unsigned 
     *minor = read_unsigned(bytes + 6, 2);
     if (major > KM_FORMAT_MAJOR)
     {
-        km_fail(ctx, KM_UNSUPPORTED, "model has format version %u.%u, but this kernelml reads versions up to %d.%d",
+        km_fail(ctx, KM_UNSUPPORTED, "model has format version %u.%u, but this kernelml reads up to %d.%d",
                 major, *minor, KM_FORMAT_MAJOR, KM_FORMAT_MINOR);
         km_hint(ctx, KM_UNSUPPORTED, "Update kernelml, or fit the model again.");
         return KM_UNSUPPORTED;

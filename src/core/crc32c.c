@@ -11,7 +11,8 @@
     (((i) & 1 ? a : 0) ^ ((i) & 2 ? b : 0) ^ ((i) & 4 ? c : 0) ^ ((i) & 8 ? d : 0) ^ \
      ((i) & 16 ? e : 0) ^ ((i) & 32 ? f : 0) ^ ((i) & 64 ? g : 0) ^ ((i) & 128 ? h : 0))
 #define ENTRIES_4(i, ...) \
-    ENTRY(i, __VA_ARGS__), ENTRY((i) + 1, __VA_ARGS__), ENTRY((i) + 2, __VA_ARGS__), ENTRY((i) + 3, __VA_ARGS__)
+    ENTRY(i, __VA_ARGS__), ENTRY((i) + 1, __VA_ARGS__), ENTRY((i) + 2, __VA_ARGS__), \
+    ENTRY((i) + 3, __VA_ARGS__)
 #define ENTRIES_16(i, ...) \
     ENTRIES_4(i, __VA_ARGS__), ENTRIES_4((i) + 4, __VA_ARGS__), ENTRIES_4((i) + 8, __VA_ARGS__), \
     ENTRIES_4((i) + 12, __VA_ARGS__)
@@ -50,8 +51,10 @@ km_crc32c_extend(uint32_t crc, const void *bytes, size_t length)
         uint32_t low = crc ^ little_endian(p);
         uint32_t high = little_endian(p + 4);
 
-        crc = table[7][low & 255] ^ table[6][low >> 8 & 255] ^ table[5][low >> 16 & 255] ^ table[4][low >> 24] ^
-            table[3][high & 255] ^ table[2][high >> 8 & 255] ^ table[1][high >> 16 & 255] ^ table[0][high >> 24];
+        crc = table[7][low & 255] ^ table[6][low >> 8 & 255] ^
+            table[5][low >> 16 & 255] ^ table[4][low >> 24] ^
+            table[3][high & 255] ^ table[2][high >> 8 & 255] ^
+            table[1][high >> 16 & 255] ^ table[0][high >> 24];
     }
     for (; length > 0; length--, p++)
         crc = crc >> 8 ^ table[0][(crc ^ *p) & 255];

@@ -60,7 +60,7 @@ KmStatus
 km_fail_missing(KmContext *ctx, size_t j)
 {
     km_fail(ctx, KM_DATA, "element %zu is NULL", j + 1);
-    return km_hint(ctx, KM_DATA, "Begin the learner with impute, which fills in NULL elements: impute | scale | ...");
+    return km_hint(ctx, KM_DATA, "Begin the learner with impute, which fills in NULL elements.");
 }
 
 KmStatus

@@ -41,6 +41,7 @@ typedef struct KmTable
 /* order[0..n-1] = indices of the rows sorted by content: x column by column, then y, label,
  * weight, -0 equal to 0.  row(state, i) gives a pointer to `width` doubles. */
 typedef const double *(*KmRowOf)(const void *state, size_t i);
-extern KmStatus km_rows_order(KmContext *ctx, size_t n, size_t width, KmRowOf row, const void *state, size_t *order);
+extern KmStatus km_rows_order(KmContext *ctx, size_t n, size_t width, KmRowOf row, const void *state,
+                              size_t *order);
 
 #endif

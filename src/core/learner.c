@@ -7,8 +7,12 @@
 
 #include "learner_types.h"
 
-static const KmStepType *const step_types[] = {&km_step_impute, &km_step_scale, &km_step_minmax, &km_step_rff};
-static const KmEstimatorType *const estimator_types[] = {&km_estimator_svc, &km_estimator_krr, &km_estimator_ridge};
+static const KmStepType *const step_types[] = {
+    &km_step_impute, &km_step_scale, &km_step_minmax, &km_step_rff
+};
+static const KmEstimatorType *const estimator_types[] = {
+    &km_estimator_svc, &km_estimator_krr, &km_estimator_ridge
+};
 
 #define N_STEPS (sizeof step_types / sizeof step_types[0])
 #define N_ESTIMATORS (sizeof estimator_types / sizeof estimator_types[0])
@@ -90,7 +94,7 @@ not_a_stage(KmContext *ctx, const KmNode *node)
         km_node_fail(ctx, node, "a kernel stands where a step or an estimator is expected");
     else
         km_node_fail(ctx, node, "a learner is made of steps and an estimator");
-    return km_hint(ctx, KM_INVALID, "Steps come first, then an estimator with its kernel: scale | svc(rbf, c=10).");
+    return km_hint(ctx, KM_INVALID, "Write steps, then an estimator of a kernel: scale | svc(rbf, c=10).");
 }
 
 /* ---- compiling ---- */

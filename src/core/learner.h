@@ -120,9 +120,11 @@ typedef struct KmScorer
 extern KmStatus km_scorer_create(KmContext *ctx, const KmModel *model, KmScorer **out);
 /* Raw values: out is m x score.n_out, any m; x m x d.  NaN in a row gives NaN in all its outputs; a
  * missing element without impute is KM_DATA. */
-extern KmStatus km_scorer_values(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out);
+extern KmStatus km_scorer_values(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x,
+                                 double *out);
 /* Features after the steps: out is m x steps.d_out, NaN as above. */
-extern KmStatus km_scorer_transform(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out);
+extern KmStatus km_scorer_transform(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x,
+                                    double *out);
 /* The class of one row from its raw values: sign for two classes (exactly 0 is the first), votes for
  * one-vs-one with ties to the first class; -1 for NaN. */
 extern int km_scorer_class(const KmScorer *scorer, const double *values);

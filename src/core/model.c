@@ -30,7 +30,8 @@ grow(KmContext *ctx, size_t n, size_t size, void *elements, void **out)
 }
 
 KmStatus
-km_model_add_array(KmContext *ctx, KmModel *model, const char *name, size_t rows, size_t columns, double *data)
+km_model_add_array(KmContext *ctx, KmModel *model, const char *name, size_t rows, size_t columns,
+                   double *data)
 {
     void *larger;
 

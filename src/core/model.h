@@ -55,16 +55,17 @@ typedef struct KmModel
 
 extern KmStatus km_model_create(KmContext *ctx, KmModel **out);
 /* Add an array; data is referred to, not copied. */
-extern KmStatus km_model_add_array(KmContext *ctx, KmModel *model, const char *name, size_t rows, size_t columns,
-                                   double *data);
-extern KmStatus km_model_add_fact(KmContext *ctx, KmModel *model, const char *name, KmFactKind kind, double number);
+extern KmStatus km_model_add_array(KmContext *ctx, KmModel *model, const char *name, size_t rows,
+                                   size_t columns, double *data);
+extern KmStatus km_model_add_fact(KmContext *ctx, KmModel *model, const char *name, KmFactKind kind,
+                                  double number);
 extern KmStatus km_model_add_text(KmContext *ctx, KmModel *model, const char *name, const char *text);
 /* NULL when absent. */
 extern const KmArray *km_model_array(const KmModel *model, const char *name);
 extern const KmFact *km_model_fact(const KmModel *model, const char *name);
 /* The array, checked to be rows x columns (SIZE_MAX: any), else KM_CORRUPT naming it. */
-extern KmStatus km_model_expect(KmContext *ctx, const KmModel *model, const char *name, size_t rows, size_t columns,
-                                const KmArray **out);
+extern KmStatus km_model_expect(KmContext *ctx, const KmModel *model, const char *name, size_t rows,
+                                size_t columns, const KmArray **out);
 
 extern size_t km_model_encoded_size(const KmModel *model);
 extern KmStatus km_model_encode(KmContext *ctx, const KmModel *model, unsigned char *out);

@@ -44,7 +44,7 @@ prepare_stage(KmContext *ctx, const KmStage *stage, size_t d, KmStep *out)
     if (!stage->type->is_resolved(ctx, &stage->args))
     {
         km_fail(ctx, KM_UNSUPPORTED, "step \"%s\" has no constants yet", stage->type->signature.name);
-        return km_hint(ctx, KM_UNSUPPORTED, "Fit the steps first; learner(model) gives them with their constants.");
+        return km_hint(ctx, KM_UNSUPPORTED, "Fit the steps first: learner(model) gives them with constants.");
     }
     return stage->type->prepare(ctx, &stage->args, d, out);
 }
@@ -99,7 +99,8 @@ check_table(KmContext *ctx, const KmLearner *learner, const KmTable *table)
     if (table->d == 0)
         return km_fail(ctx, KM_DIMENSION, "rows must have at least one feature");
     if (table->d > KM_MODEL_MAX_FEATURES)
-        return km_fail(ctx, KM_LIMIT, "rows have %zu features, the limit is %zu", table->d, KM_MODEL_MAX_FEATURES);
+        return km_fail(ctx, KM_LIMIT, "rows have %zu features, the limit is %zu", table->d,
+                       KM_MODEL_MAX_FEATURES);
     for (size_t i = 0; i < table->n; i++)
     {
         if (i % KM_SCORE_ROWS == 0)

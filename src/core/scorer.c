@@ -79,7 +79,8 @@ fill_nan(size_t n, double *out)
         out[i] = NAN;
 }
 
-typedef KmStatus (*BlockFunction)(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out);
+typedef KmStatus (*BlockFunction)(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x,
+                                  double *out);
 
 /* out (m x width) by blocks of usable rows; NaN for the others. */
 static KmStatus

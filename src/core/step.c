@@ -15,7 +15,8 @@ km_step_list(KmContext *ctx, const KmArgs *args, const char *name, size_t d, con
     if (value->kind != KM_KIND_LIST)
         return km_fail(ctx, KM_INVALID, "parameter \"%s\" of %s is missing", name, args->signature->name);
     if (value->rows != d)
-        return km_fail(ctx, KM_DIMENSION, "%s expects %zu features, got %zu", args->signature->name, value->rows, d);
+        return km_fail(ctx, KM_DIMENSION, "%s expects %zu features, got %zu", args->signature->name,
+                       value->rows, d);
     *out = value->list;
     return KM_OK;
 }
@@ -40,6 +41,6 @@ km_step_refuse_half(KmContext *ctx, const KmArgs *args)
 
     if (!args->value[0].given && !args->value[1].given)
         return KM_OK;
-    return km_fail(ctx, KM_INVALID, "parameters \"%s\" and \"%s\" of %s must be given together", param[0].name,
-                   param[1].name, args->signature->name);
+    return km_fail(ctx, KM_INVALID, "parameters \"%s\" and \"%s\" of %s must be given together",
+                   param[0].name, param[1].name, args->signature->name);
 }

@@ -9,7 +9,8 @@
 
 extern bool km_step_has_list(const KmArgs *args, const char *name);
 /* The list, checked to have d numbers. */
-extern KmStatus km_step_list(KmContext *ctx, const KmArgs *args, const char *name, size_t d, const double **out);
+extern KmStatus km_step_list(KmContext *ctx, const KmArgs *args, const char *name, size_t d,
+                             const double **out);
 extern KmStatus km_step_set_list(KmContext *ctx, const KmArgs *args, KmNode *node, const char *name, size_t d,
                                  const double *values);
 /* For steps whose two lists go together: fail if one of them was given without the other. */

@@ -109,7 +109,8 @@ column_medians(KmContext *ctx, size_t n, size_t d, const double *x, const double
 }
 
 static KmStatus
-resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, const double *x, const double *w)
+resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, const double *x,
+        const double *w)
 {
     double *values;
 

@@ -21,7 +21,8 @@ is_resolved(KmContext *ctx, const KmArgs *args)
 }
 
 static KmStatus
-resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, const double *x, const double *w)
+resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, const double *x,
+        const double *w)
 {
     KmColumns columns;
     double *sd;

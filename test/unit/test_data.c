@@ -108,7 +108,8 @@ test_order_of_random_rows(void **unused)
 static void
 test_order_of_special_values(void **unused)
 {
-    const double x[] = {INFINITY, km_missing(), 5e-324, -0.0, 0.0, -5e-324, 1.7e308, -1.7e308, -INFINITY, 0.0, -0.0};
+    const double x[] = {INFINITY, km_missing(), 5e-324, -0.0, 0.0, -5e-324, 1.7e308, -1.7e308, -INFINITY, 0.0,
+        -0.0};
     double many[11 * 7];
 
     (void) unused;

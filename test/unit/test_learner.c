@@ -35,7 +35,8 @@ test_canonical_text(void **unused)
         {"svc(c=1)", "svc(c=1)"},
         {"scale | (minmax | krr(rbf, alpha=1e-3))", "scale | minmax | krr(rbf, lambda=0.001)"},
         {"impute(0)|ridge(alpha=2)", "impute(value=0) | ridge(lambda=2)"},
-        {"impute | rff(linear*0.5 + rbf, 64) | ridge", "impute | rff(linear*0.5 + rbf, n_components=64) | ridge"},
+        {"impute | rff(linear*0.5 + rbf, 64) | ridge",
+         "impute | rff(linear*0.5 + rbf, n_components=64) | ridge"},
     };
     KmContext *ctx = km_context_create(SIZE_MAX);
 
@@ -187,7 +188,8 @@ test_fit_chains_steps(void **unused)
     double z[2];
 
     (void) unused;
-    assert_string_equal(model->learner, "impute(values=[2.5, 2.6666666666666665]) | minmax(min=[1, 2], max=[4, 4]) | "
+    assert_string_equal(model->learner,
+                        "impute(values=[2.5, 2.6666666666666665]) | minmax(min=[1, 2], max=[4, 4]) | "
                         "scale(mean=[0.5, 0.3333333333333333], sd=[0.408248290463863, 0.4714045207910317])");
     assert_int_equal(km_scorer_transform(ctx, scorer, 1, row, z), KM_OK);
     assert_true(z[0] == 0);
@@ -281,10 +283,11 @@ test_fit_estimates_memory(void **unused)
 {
     KmContext *ctx = km_context_create((size_t) 32 << 20);
     KmTable table = make_sine(ctx, 40000);
+    KmLearner *learner = parse(ctx, "rff(rbf(gamma=1), 200) | krr");
     KmModel *model;
 
     (void) unused;
-    assert_int_equal(km_learner_fit(ctx, parse(ctx, "rff(rbf(gamma=1), 200) | krr"), &table, &model), KM_MEMORY);
+    assert_int_equal(km_learner_fit(ctx, learner, &table, &model), KM_MEMORY);
     assert_non_null(strstr(ctx->message, "rff on 40000 rows"));
     km_context_destroy(ctx);
 }
@@ -327,7 +330,8 @@ test_batches_and_nan(void **unused)
     enum { n = 75 };
     KmContext *ctx = km_context_create(SIZE_MAX);
     KmTable table = make_sine(ctx, 50);
-    KmScorer *scorer = scorer_of(ctx, fit(ctx, "impute(1.5) | scale | rff(rbf(gamma=1), 20) | ridge", &table));
+    KmModel *model = fit(ctx, "impute(1.5) | scale | rff(rbf(gamma=1), 20) | ridge", &table);
+    KmScorer *scorer = scorer_of(ctx, model);
     double x[n], values[n], z[n * 20], value;
     size_t used = ctx->used_bytes;
     uint64_t seed = 2;
@@ -485,7 +489,8 @@ static void
 test_models_that_cannot_be_used(void **unused)
 {
     static const char *const learners[] = {"", "ridge |", "rbf", "scale | ridge", "impute | ridge",
-        "scale(mean=[1, 2], sd=[1, 2]) | ridge", "ridge(lambda=grid(1, 2))", "krr", "svc(linear)", "nonsense"};
+        "scale(mean=[1, 2], sd=[1, 2]) | ridge", "ridge(lambda=grid(1, 2))", "krr", "svc(linear)",
+        "nonsense"};
     KmContext *ctx = km_context_create((size_t) 64 << 20);
     KmScorer *scorer;
 

@@ -164,7 +164,8 @@ test_scale_against_long_double(void **unused)
         mean /= total;
         for (size_t i = 0; i < n; i++)
             square += w[i] * (x[i * d + j] - mean) * (x[i * d + j] - mean);
-        assert_true(fabsl(km_arg(&fitted.args, "mean")->list[j] - mean) <= 1e-15L * fabsl(mean) + 1e-17L * size[j]);
+        assert_true(fabsl(km_arg(&fitted.args, "mean")->list[j] - mean) <=
+                    1e-15L * fabsl(mean) + 1e-17L * size[j]);
         assert_true(fabsl(km_arg(&fitted.args, "sd")->list[j] / sqrtl(square / total) - 1) < 1e-13L);
     }
     end(&fitted);
@@ -376,7 +377,8 @@ stop_at_once(KmContext *ctx)
 static void
 test_learning_polls(void **unused)
 {
-    static const KmStepType *const types[] = {&km_step_scale, &km_step_minmax, &km_step_impute, &km_step_impute};
+    static const KmStepType *const types[] = {&km_step_scale, &km_step_minmax, &km_step_impute,
+        &km_step_impute};
     static const char *const texts[] = {"scale", "minmax", "impute", "impute(median)"};
     const double x[] = {1, 2};
 
@@ -386,7 +388,8 @@ test_learning_polls(void **unused)
         Fitted fitted = begin(types[t], texts[t]);
 
         fitted.ctx->poll = stop_at_once;
-        assert_int_equal(types[t]->resolve(fitted.ctx, &fitted.args, fitted.node, 2, 1, x, NULL), KM_CANCELLED);
+        assert_int_equal(types[t]->resolve(fitted.ctx, &fitted.args, fitted.node, 2, 1, x, NULL),
+                         KM_CANCELLED);
         end(&fitted);
     }
 }
