@@ -3,6 +3,7 @@ import os
 import re
 import subprocess
 
+os.environ["PGOPTIONS"] = "-c client_min_messages=warning"
 PSQL = [os.environ.get("PSQL", "psql"), "-XAtq", "-v", "ON_ERROR_STOP=1"]
 
 
@@ -19,8 +20,8 @@ class Session:
         self.psql = subprocess.Popen(PSQL, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.execute("SET search_path = bench, kernelml; SET jit = off; "
                      "SET max_parallel_workers_per_gather = 0; \\timing on")
-        pid = self.execute("SELECT pg_backend_pid()")[0]
-        os.sched_setaffinity(int(pid), {core})
+        self.pid = int(self.execute("SELECT pg_backend_pid()")[0])
+        os.sched_setaffinity(self.pid, {core})
 
     def __enter__(self):
         return self
@@ -29,6 +30,11 @@ class Session:
         self.psql.stdin.close()
         self.psql.stdout.close()
         self.psql.wait()
+
+    def cpu_seconds(self):
+        """Processor time that the backend has used; it is idle now, so the kernel's count is complete."""
+        with open("/proc/%d/schedstat" % self.pid) as file:
+            return int(file.read().split()[0]) / 1e9
 
     def execute(self, sql):
         """Output and seconds of one statement; the seconds are those of \\timing."""

@@ -2,8 +2,8 @@
  * primitives.c: the bare operations that bound a job, one thread, on the BLAS
  * and the elementary functions that the extension links.
  *
- *   primitives NAME SIZE…    seconds of one run, operands in memory beforehand
- *   primitives kernels       the OpenBLAS kernels chosen for this CPU
+ *   primitives wall|cpu NAME SIZE…    seconds of one run, operands in memory beforehand
+ *   primitives kernels                the OpenBLAS kernels chosen for this CPU
  *
  * Values do not matter to the time: rows are pseudo-random in [-1,1].
  */
@@ -19,11 +19,13 @@
 
 enum { MAX_SIZES = 3, BLOCK = 256 };
 
+static clockid_t chosen_clock = CLOCK_MONOTONIC;
+
 static double seconds(void)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(chosen_clock, &now);
     return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
 }
 
@@ -171,23 +173,27 @@ static const struct
     {"features", 3, time_features},
 };
 
+static int usage(void)
+{
+    fprintf(stderr, "primitives: kernels, or wall|cpu and one of gram n d, dpotrf n, dsyrk n D, features n d D\n");
+    return 2;
+}
+
 int main(int count, char **arguments)
 {
     size_t size[MAX_SIZES] = {0};
 
     if (count == 2 && strcmp(arguments[1], "kernels") == 0)
-    {
-        printf("OpenBLAS %s\n", openblas_get_config());
-        return 0;
-    }
-    for (int i = 2; i < count && i - 2 < MAX_SIZES; i++)
-        size[i - 2] = strtoul(arguments[i], NULL, 10);
-    for (size_t p = 0; count > 1 && p < sizeof primitives / sizeof *primitives; p++)
-        if (strcmp(arguments[1], primitives[p].name) == 0 && count == primitives[p].sizes + 2 && size[0] > 0)
-        {
-            printf("%.6f\n", primitives[p].time(size));
-            return 0;
-        }
-    fprintf(stderr, "primitives: one of gram n d, dpotrf n, dsyrk n D, features n d D, kernels\n");
-    return 2;
+        return printf("%s\n", openblas_get_config()) < 0;
+    if (count < 4 || count - 3 > MAX_SIZES)
+        return usage();
+    if (strcmp(arguments[1], "cpu") == 0)
+        chosen_clock = CLOCK_PROCESS_CPUTIME_ID;
+    for (int i = 3; i < count; i++)
+        if ((size[i - 3] = strtoul(arguments[i], NULL, 10)) == 0)
+            return usage();
+    for (size_t p = 0; p < sizeof primitives / sizeof *primitives; p++)
+        if (strcmp(arguments[2], primitives[p].name) == 0 && count == primitives[p].sizes + 3)
+            return printf("%.6f\n", primitives[p].time(size)) < 0;
+    return usage();
 }
