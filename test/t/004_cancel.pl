@@ -1,0 +1,72 @@
+# Cancelling: whatever kernelml is doing, at 10,000 rows, it stops within 200 ms of being asked to,
+# and gives its memory back.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $late = 0.2;            # seconds
+my $attempts = 3;          # of which the best counts: other programs may hold the processor
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', "kernelml.max_memory = '4GB'\nmax_parallel_workers_per_gather = 0\n");
+$node->start;
+$node->safe_psql('postgres', q{
+    CREATE EXTENSION kernelml;
+    CREATE TABLE points AS
+        SELECT i, array_agg(sin(i * j) + cos(i * i % 101 * j)) AS x, hashint4(i) % 2 AS noise, sin(i) AS y
+        FROM generate_series(1, 10000) i, generate_series(1, 20) j GROUP BY i;
+    CREATE TABLE texts AS SELECT 'rbf(gamma=0.1)' AS rbf, array_agg(x ORDER BY i) AS rows FROM points;
+});
+
+# canceled_after(STATEMENT, SECONDS): how long it went on after the timeout, and how much memory the
+# backend kept; nothing if it ended before.
+sub canceled_after
+{
+    my ($statement, $seconds) = @_;
+    my ($out, $err) = ('', '');
+    my $milliseconds = 1000 * $seconds;
+    $node->psql('postgres', qq{
+        SELECT kernelml.kernel_value('linear', '{1}', '{1}');
+        SELECT sum(total_bytes) AS before FROM pg_backend_memory_contexts \\gset
+        SELECT extract(epoch FROM clock_timestamp()) AS start \\gset
+        SET statement_timeout = $milliseconds;
+        $statement;
+        SET statement_timeout = 0;
+        SELECT extract(epoch FROM clock_timestamp()) - :start - $seconds;
+        SELECT sum(total_bytes) - :before FROM pg_backend_memory_contexts;
+    }, stdout => \$out, stderr => \$err, on_error_stop => 0);
+    return unless $err =~ /canceling statement due to statement timeout/;
+    return (split /\n/, $out)[-2, -1];
+}
+
+sub stops
+{
+    my ($what, $statement, @seconds) = @_;
+    for my $seconds (@seconds)
+    {
+        my ($best, $kept);
+        for (1 .. $attempts)
+        {
+            my ($overrun, $bytes) = canceled_after($statement, $seconds);
+            next unless defined $overrun;
+            ($best, $kept) = ($overrun, $bytes) if !defined $best || $overrun < $best;
+            last if $best < $late;
+        }
+        ok(defined $best && $best < $late, "$what stops after $seconds s")
+            or diag(defined $best ? "it went on for $best s" : 'it was over before');
+        ok(defined $kept && $kept < 2_000_000, "$what gives its memory back") or diag("it kept $kept bytes");
+    }
+}
+
+my $fit = "SELECT length(kernelml.fit('%s', x, %s)) FROM points";
+stops('a Gram matrix', q{SELECT cardinality(kernelml.gram('laplacian(gamma=0.1)', x)) FROM points}, 0.2, 1);
+stops('an indefiniteness test', q{SELECT kernelml.is_psd(kernelml.gram('rbf(gamma=0.01)', x)) FROM points}, 2, 3);
+stops('an eigenvalue solve', q{SELECT kernelml.gram_eigenvalues(kernelml.gram('rbf(gamma=0.01)', x)) FROM points}, 4);
+stops('kernel ridge', sprintf($fit, 'krr(rbf(gamma=0.1), lambda=1e-3)', 'y'), 0.5, 2, 4);
+stops('a support vector machine', sprintf($fit, 'svc(rbf(gamma=0.001), c=1e6, tol=1e-6)', 'noise'), 0.3, 1.5, 3);
+stops('random features', sprintf($fit, 'rff(rbf(gamma=0.1), n_components=4000) | ridge(lambda=1e-3)', 'y'), 1, 3);
+
+done_testing();
