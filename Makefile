@@ -100,7 +100,7 @@ unit-san-programs: $(UNIT_TESTS:%=$(BUILD)/unit-san/%)
 fuzz-programs: $(FUZZ_TARGETS:%=$(BUILD)/fuzz/%)
 
 # ---- what works before PostgreSQL is installed: the scripts do it, calling make for the rest --
-DRIVERS := deps check demo bench unit regress isolation tap fuzz layers
+DRIVERS := deps check demo bench unit regress isolation tap readme fuzz layers
 .PHONY: FORCE $(DRIVERS) unit-programs unit-san-programs fuzz-programs
 .SECONDARY:
 
@@ -110,7 +110,7 @@ deps:
 check demo:
 	scripts/setup $@
 	scripts/$@
-unit regress isolation tap fuzz layers:
+unit regress isolation tap readme fuzz layers:
 	scripts/$@ $(TESTS)
 bench:
 	bench/run
