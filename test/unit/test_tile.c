@@ -200,8 +200,9 @@ check_tile(size_t q, size_t d, size_t i0, size_t m, size_t j0, size_t n)
 static void
 test_values_at_the_edges_of_blocks(void **state)
 {
-    static const size_t shapes[][4] = {{0, 1, 0, 1}, {3, 7, 5, 9}, {0, 127, 0, 511}, {1, 129, 8, 513}, {0,
-                                                                                                        130, 3, 1030}};
+    static const size_t shapes[][4] = {
+        {0, 1, 0, 1}, {3, 7, 5, 9}, {0, 127, 0, 511}, {1, 129, 8, 513}, {0, 130, 3, 1030}
+    };
     static const size_t widths[] = {1, 2, 3, 8, 17};
 
     (void) state;
