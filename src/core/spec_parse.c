@@ -174,7 +174,7 @@ push_flat(Parser *p, KmNodeKind kind, KmNode *node)
 static KmStatus
 take_items(Parser *p, size_t base, KmNode *node)
 {
-    const Item *items = p->stack + base;
+    const Item *items = p->stack ? p->stack + base : NULL;
     bool keyed = node->kind == KM_NODE_CALL || node->kind == KM_NODE_MAP;
 
     node->n = p->n_stack - base;
