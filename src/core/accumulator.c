@@ -220,20 +220,33 @@ scale_columns(const KmFeatureMap *map, const Block *block, size_t i0, size_t n)
     }
 }
 
-/* Rows i0 … i0+n-1 of the triangle. */
+/* tile (n x i0+n) = rows i0 … i0+n-1 of the block's triangle. */
+static void
+multiply_band(const KmFeatureMap *map, const Block *block, size_t i0, size_t n)
+{
+    int ld = (int) map->columns, m = (int) block->m, rows = (int) n, width = (int) (i0 + n);
+    const double *left = block->rows + i0;
+
+    if (block->weighted)
+    {
+        scale_columns(map, block, i0, n);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, width, m, 1, map->scaled, KM_TILE_ROWS,
+                    block->rows, ld, 0, map->tile, width);
+        return;
+    }
+    if (i0 > 0)
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, (int) i0, m, 1, left, ld, block->rows, ld, 0,
+                    map->tile, width);
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, rows, m, 1, left, ld, 0, map->tile + i0, width);
+}
+
 static void
 add_band(const KmFeatureMap *map, const Block *block, size_t i0, size_t n, KmSums *sums)
 {
-    const double *left = block->weighted ? map->scaled : block->rows + i0;
-    size_t ld = block->weighted ? KM_TILE_ROWS : map->columns, width = i0 + n;
-
-    if (block->weighted)
-        scale_columns(map, block, i0, n);
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int) n, (int) width, (int) block->m, 1, left, (int) ld,
-                block->rows, (int) map->columns, 0, map->tile, (int) width);
+    multiply_band(map, block, i0, n);
     for (size_t i = 0; i < n; i++)
     {
-        const double *tile = map->tile + i * width;
+        const double *tile = map->tile + i * (i0 + n);
         double *row = km_sums_row(sums, i0 + i);
 
         for (size_t j = 0; j <= i0 + i; j++)

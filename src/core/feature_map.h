@@ -7,7 +7,7 @@
 #include "accumulator.h"
 
 #define KM_BLOCK_ROWS 256       /* rows added into the sums at once */
-#define KM_TILE_ROWS 128        /* rows of the triangle made by one GEMM */
+#define KM_TILE_ROWS 192        /* rows of the triangle made at once */
 
 struct KmFeatureMap
 {
