@@ -418,11 +418,12 @@ make_table(KmContext *ctx, const FitState *state, KmTable *table)
     km_free(ctx, (void *) rows.first);
 }
 
-/* Flushing waiting rows changes the state's bytes, never its meaning. */
+/* Flushing waiting rows changes the state's bytes, never its meaning; the map keeps what it allocates for
+ * that, so it is given the call's context. */
 static void
 solve_sums(KmContext *ctx, FitState *state, KmModel **model)
 {
-    kml_check(ctx, km_sums_flush(ctx, state->map, state->sums));
+    kml_check(state->call->ctx, km_sums_flush(state->call->ctx, state->map, state->sums));
     state->sums->n_skipped = state->n_skipped;
     kml_check(ctx, km_sums_solve(ctx, state->call->learner, state->sums, model));
 }

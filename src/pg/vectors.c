@@ -131,8 +131,10 @@ kml_vector_reader_init(KmlVectorReader *reader, Oid type, const char *what, Memo
     }
     else
     {
-        Oid element = OidIsValid(base) ? getBaseType(get_element_type(base)) : InvalidOid;
+        Oid element = OidIsValid(base) ? get_element_type(base) : InvalidOid;
 
+        if (OidIsValid(element))
+            element = getBaseType(element);
         if (element_type(element) == NULL)
         {
             Oid cast = OidIsValid(base) ? array_cast(base, &element) : InvalidOid;
