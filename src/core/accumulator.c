@@ -235,8 +235,8 @@ multiply_band(const KmFeatureMap *map, const Block *block, size_t i0, size_t n)
         return;
     }
     if (i0 > 0)
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, (int) i0, m, 1, left, ld, block->rows, ld, 0,
-                    map->tile, width);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, (int) i0, m, 1, left, ld, block->rows, ld,
+                    0, map->tile, width);
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, rows, m, 1, left, ld, 0, map->tile + i0, width);
 }
 

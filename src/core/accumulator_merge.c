@@ -153,9 +153,11 @@ check_maps(KmContext *ctx, const KmSums *a, const KmSums *b)
     if (a->d == 0 || b->d == 0)
         return KM_OK;
     if (a->d != b->d)
-        return km_fail(ctx, KM_INVALID, "accumulators of rows with %u and %u features cannot be combined", a->d, b->d);
+        return km_fail(ctx, KM_INVALID, "accumulators of rows with %u and %u features cannot be combined",
+                       a->d, b->d);
     if (a->features != b->features || a->targets != b->targets)
-        return km_fail(ctx, KM_INVALID, "accumulators of %u and %u targets cannot be combined", a->targets, b->targets);
+        return km_fail(ctx, KM_INVALID, "accumulators of %u and %u targets cannot be combined", a->targets,
+                       b->targets);
     return KM_OK;
 }
 
@@ -164,15 +166,16 @@ static KmStatus
 check_part(KmContext *ctx, const KmSums *a, const KmSums *b)
 {
     if (a->n_rows < b->n_rows || a->n_skipped < b->n_skipped)
-        return km_fail(ctx, KM_INVALID, "cannot subtract an accumulator of %llu rows (%llu skipped) from one of %llu "
-                       "(%llu)", (unsigned long long) b->n_rows, (unsigned long long) b->n_skipped,
+        return km_fail(ctx, KM_INVALID, "cannot subtract an accumulator of %llu rows (%llu skipped) from one "
+                       "of %llu (%llu)", (unsigned long long) b->n_rows, (unsigned long long) b->n_skipped,
                        (unsigned long long) a->n_rows, (unsigned long long) a->n_skipped);
     if (b->total_weight > a->total_weight * (a->flags & b->flags & KM_SUMS_EXACT ? 1 : 1 + 1e-9))
         return km_fail(ctx, KM_INVALID, "cannot subtract an accumulator of weight %g from one of weight %g",
                        b->total_weight, a->total_weight);
     for (size_t t = 0; t < b->targets && a->d > 0; t++)
         if (km_sums_top(b)[t] > km_sums_top(a)[t])
-            return km_fail(ctx, KM_INVALID, "cannot subtract an accumulator with larger targets than the other's");
+            return km_fail(ctx, KM_INVALID,
+                           "cannot subtract an accumulator with larger targets than the other's");
     return KM_OK;
 }
 

@@ -136,7 +136,8 @@ check_estimator(KmContext *ctx, const KmLearner *learner)
 {
     if (learner->estimator != &km_estimator_ridge)
         return km_fail(ctx, KM_UNSUPPORTED, "a model can be solved from sums for ridge only, not for %s",
-                       learner->estimator == NULL ? "feature steps alone" : learner->estimator->signature.name);
+                       learner->estimator == NULL ? "feature steps alone"
+                       : learner->estimator->signature.name);
     if (km_arg(&learner->args, "lambda")->grid)
         return km_fail(ctx, KM_UNSUPPORTED, "lambda of ridge must be one number here, not a grid");
     return KM_OK;
@@ -178,11 +179,13 @@ static KmStatus
 new_model(KmContext *ctx, const KmLearner *learner, const KmSums *sums, KmModel **out)
 {
     KmText text = {0};
+    KmLearner *full;
 
+    KM_TRY(km_learner_with_defaults(ctx, learner, &full));
     KM_TRY(km_model_create(ctx, out));
     KM_TRY(km_text_add(ctx, &text, km_sums_learner(sums), sums->learner_bytes));
     KM_TRY(km_text_add(ctx, &text, " | ", 3));
-    KM_TRY(km_spec_print(ctx, learner->estimator_node, &text));
+    KM_TRY(km_spec_print(ctx, full->estimator_node, &text));
     (*out)->learner = text.data;
     (*out)->n_rows = sums->n_rows;
     (*out)->n_skipped = sums->n_skipped;
@@ -193,8 +196,8 @@ new_model(KmContext *ctx, const KmLearner *learner, const KmSums *sums, KmModel 
 static KmStatus
 solve(KmContext *ctx, const KmLearner *learner, const KmSums *sums, double factor, KmModel **out)
 {
-    Equations equations = {.sums = sums, .n = km_sums_row(sums, sums->features)[sums->features], .factor = factor,
-                           .centred = km_arg_number(&learner->args, "intercept") != 0};
+    Equations equations = {.sums = sums, .n = km_sums_row(sums, sums->features)[sums->features],
+                           .factor = factor, .centred = km_arg_number(&learner->args, "intercept") != 0};
     double *intercept;
     KmRidge *ridge;
 

@@ -76,7 +76,8 @@ check_counts(KmContext *ctx, const KmSums *sums)
     if (sums->flags & ~(uint32_t) (KM_SUMS_EXACT | KM_SUMS_CLIPPED))
         return corrupt(ctx, "a flag is unknown");
     if (!(sums->total_weight >= 0 && isfinite(sums->total_weight)) || (sums->d == 0 && sums->n_rows != 0)
-        || (sums->n_rows == 0) != (sums->total_weight == 0) || (exact && sums->total_weight > KM_SUMS_MAX_WEIGHT))
+        || (sums->n_rows == 0) != (sums->total_weight == 0)
+        || (exact && sums->total_weight > KM_SUMS_MAX_WEIGHT))
         return corrupt(ctx, "their counts are impossible");
     for (size_t t = 0; t < sums->targets; t++)
     {

@@ -14,11 +14,14 @@
 KmStatus
 km_feature_map_text(KmContext *ctx, const KmLearner *learner, KmText *out)
 {
-    for (size_t i = 0; i < learner->n_steps; i++)
+    KmLearner *full;
+
+    KM_TRY(km_learner_with_defaults(ctx, learner, &full));
+    for (size_t i = 0; i < full->n_steps; i++)
     {
         if (i > 0)
             KM_TRY(km_text_add(ctx, out, " | ", 3));
-        KM_TRY(km_spec_print(ctx, learner->step[i].node, out));
+        KM_TRY(km_spec_print(ctx, full->step[i].node, out));
     }
     return KM_OK;
 }
@@ -40,8 +43,10 @@ check_learner(KmContext *ctx, const KmLearner *learner)
 
         if (stage->type->is_resolved(ctx, &stage->args))
             continue;
-        km_fail(ctx, KM_UNSUPPORTED, "step %s needs a pass of its own over the rows", stage->type->signature.name);
-        return km_hint(ctx, KM_UNSUPPORTED, "Give its constants as numbers; learner(model) of a fitted model has them.");
+        km_fail(ctx, KM_UNSUPPORTED, "step %s needs a pass of its own over the rows",
+                stage->type->signature.name);
+        return km_hint(ctx, KM_UNSUPPORTED,
+                       "Give its constants as numbers; learner(model) of a fitted model has them.");
     }
     return KM_OK;
 }
@@ -63,7 +68,8 @@ check_size(KmContext *ctx, const KmFeatureMap *map)
     size_t feasible = (size_t) sqrt(2.0 * KM_SUMS_MAX_BYTES / sizeof(double)) & ~(size_t) 1;
 
     if (map->d > INT32_MAX || map->targets == 0 || map->targets > KM_SUMS_MAX_TARGETS)
-        return km_fail(ctx, KM_LIMIT, "sums cannot be kept of %zu columns and %zu targets", map->d, map->targets);
+        return km_fail(ctx, KM_LIMIT, "sums cannot be kept of %zu columns and %zu targets", map->d,
+                       map->targets);
     if (map->learner.length > INT32_MAX)
         return km_fail(ctx, KM_LIMIT, "the learner's text is too long: %zu bytes", map->learner.length);
     if (sums_bytes(map->features, map->targets, map->learner.length) <= KM_SUMS_MAX_BYTES)
@@ -141,8 +147,8 @@ check_finite(KmContext *ctx, const KmFeatureMap *map, size_t m, const double *ou
         for (size_t j = 0; j < map->features; j++)
             bad |= !(fabs(out[i * map->columns + j]) <= KM_RFF_GRID);
         if (bad)
-            return km_fail(ctx, KM_RANGE, "a row is too large for random Fourier features: its products with the "
-                           "frequencies overflow");
+            return km_fail(ctx, KM_RANGE, "a row is too large for random Fourier features: its products "
+                           "with the frequencies overflow");
     }
     return KM_OK;
 }
@@ -167,7 +173,8 @@ map_few_rows(KmContext *ctx, const KmFeatureMap *map, size_t m, size_t ldx, cons
 }
 
 KmStatus
-km_feature_map_rows(KmContext *ctx, const KmFeatureMap *map, size_t m, size_t ldx, const double *x, double *out)
+km_feature_map_rows(KmContext *ctx, const KmFeatureMap *map, size_t m, size_t ldx, const double *x,
+                    double *out)
 {
     for (size_t i = 0; i < m; i += KM_SCORE_ROWS)
     {

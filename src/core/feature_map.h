@@ -29,8 +29,8 @@ struct KmFeatureMap
 
 /* The first `features` elements of m augmented rows (stride map->columns), as whole numbers of the grid,
  * from raw rows x of stride ldx.  KM_RANGE if one of them is not finite. */
-extern KmStatus km_feature_map_rows(KmContext *ctx, const KmFeatureMap *map, size_t m, size_t ldx, const double *x,
-                                    double *out);
+extern KmStatus km_feature_map_rows(KmContext *ctx, const KmFeatureMap *map, size_t m, size_t ldx,
+                                    const double *x, double *out);
 /* Make the room for a flush, once. */
 extern KmStatus km_feature_map_reserve(KmContext *ctx, KmFeatureMap *map);
 

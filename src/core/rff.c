@@ -55,7 +55,8 @@ refuse_kernel(KmContext *ctx, const KmKernel *kernel)
         if (types[i]->sample != NULL && length < sizeof names)
             length += (size_t) snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "",
                                         types[i]->signature.name);
-    km_node_fail(ctx, kernel->node, "rff needs one kernel with a spectral density, alone or times a positive number");
+    km_node_fail(ctx, kernel->node,
+                 "rff needs one kernel with a spectral density, alone or times a positive number");
     return km_hint(ctx, KM_UNSUPPORTED, "Kernels that have one: %s.", names);
 }
 
@@ -94,7 +95,8 @@ is_resolved(KmContext *ctx, const KmArgs *args)
 }
 
 static KmStatus
-resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, const double *x, const double *w)
+resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, const double *x,
+        const double *w)
 {
     KmKernel *kernel;
     KmArgs again;
@@ -110,7 +112,8 @@ resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, co
 /* ---- features ---- */
 
 void
-km_fourier_waves(const KmPanel *frequencies, size_t m, const double *x, double *phases, size_t ld, double *out)
+km_fourier_waves(const KmPanel *frequencies, size_t m, const double *x, double *phases, size_t ld,
+                 double *out)
 {
     size_t h = frequencies->n;
     size_t stride = (h + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH * KM_PANEL_WIDTH;
@@ -207,9 +210,10 @@ const KmStepType km_step_rff = {
         .what = "step",
         .params = {
             {.name = "kernel", .kinds = KM_KIND_KERNEL, .standard = "rbf", .positional = true},
-            {.name = "n_components", .kinds = KM_KIND_INTEGER, .standard = "100", .min = 2, .max = MAX_COMPONENTS,
+            {.name = "n_components", .kinds = KM_KIND_INTEGER, .standard = "100", .min = 2,
+             .max = MAX_COMPONENTS, .positional = true},
+            {.name = "seed", .kinds = KM_KIND_INTEGER, .standard = "0", .min = 0, .max = 0x1p53,
              .positional = true},
-            {.name = "seed", .kinds = KM_KIND_INTEGER, .standard = "0", .min = 0, .max = 0x1p53, .positional = true},
         },
     },
     .is_resolved = is_resolved,

@@ -18,7 +18,8 @@ extern void km_fourier_waves(const KmPanel *frequencies, size_t m, const double 
 
 /* Of a step made ready by a type whose `exact` is true: the features over their factor, as whole
  * numbers up to KM_RFF_GRID, with stride ld; m <= KM_SCORE_ROWS.  NaN where a projection is not finite. */
-extern KmStatus km_rff_grid(KmContext *ctx, const KmStep *step, size_t m, const double *x, size_t ld, double *k);
+extern KmStatus km_rff_grid(KmContext *ctx, const KmStep *step, size_t m, const double *x, size_t ld,
+                            double *k);
 /* True features over those whole numbers. */
 extern double km_rff_factor(const KmStep *step);
 

@@ -2,8 +2,8 @@
  * ridge.c: ridge regression on features, the estimator ridge.
  *
  * min |y - Z w - b|^2 + lambda |w|^2 (Hoerl, Kennard 1970), b not penalised: the normal equations of
- * centred columns, (Zc'Zc + lambda I) W = Zc'Yc and b = ybar - zbar'W, by Cholesky.  A weight counts as so many
- * rows.  Without an intercept nothing is centred, and the answer is that of krr(linear, center=false).
+ * centred columns, (Zc'Zc + lambda I) W = Zc'Yc and b = ybar - zbar'W, by Cholesky.  A weight counts as
+ * so many rows.  Without an intercept nothing is centred: the answer of krr(linear, center=false).
  */
 #include "ridge.h"
 
@@ -25,7 +25,8 @@ km_ridge_create(KmContext *ctx, size_t d, size_t m, KmRidge **out)
 {
     double bytes = 8.0 * (double) d * ((double) d + (double) m);
 
-    KM_TRY(km_reserve(ctx, bytes, "the normal equations of ridge", "Use fewer features, or raise kernelml.max_memory."));
+    KM_TRY(km_reserve(ctx, bytes, "the normal equations of ridge",
+                      "Use fewer features, or raise kernelml.max_memory."));
     KM_TRY(km_alloc(ctx, 1, out));
     (*out)->d = d;
     (*out)->m = m;
@@ -62,8 +63,8 @@ add_penalty(KmContext *ctx, KmRidge *ridge, double lambda)
 static KmStatus
 singular(KmContext *ctx, size_t pivot, double lambda)
 {
-    km_fail(ctx, KM_SINGULAR, "ridge: the features are linearly dependent at feature %zu, with lambda = %g", pivot + 1,
-            lambda);
+    km_fail(ctx, KM_SINGULAR, "ridge: the features are linearly dependent at feature %zu, with lambda = %g",
+            pivot + 1, lambda);
     return km_hint(ctx, KM_SINGULAR, "Use a larger lambda, or leave out features that follow from others.");
 }
 
@@ -155,18 +156,19 @@ learn_means(KmContext *ctx, Fit *fit)
 static KmStatus
 add_squares(KmContext *ctx, const Fit *fit, size_t rows, KmRidge *ridge)
 {
-    int ld = (int) fit->width, d = (int) ridge->d;
+    int ld = (int) fit->width, d = (int) ridge->d, m = (int) rows;
 
     for (size_t i = 0; i < ridge->d; i += BAND)
     {
         int n = (int) (ridge->d - i < BAND ? ridge->d - i : BAND);
+        const double *left = fit->block + i;
         double *band = ridge->a + i * ridge->d;
 
         KM_TRY(km_poll(ctx));
         if (i > 0)
-            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, n, (int) i, (int) rows, 1, fit->block + i, ld,
-                        fit->block, ld, 1, band, d);
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, n, (int) rows, 1, fit->block + i, ld, 1, band + i, d);
+            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, n, (int) i, m, 1, left, ld, fit->block, ld,
+                        1, band, d);
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, n, m, 1, left, ld, 1, band + i, d);
     }
     return KM_OK;
 }
@@ -274,8 +276,8 @@ const KmEstimatorType km_estimator_ridge = {
         .name = "ridge",
         .what = "estimator",
         .params = {
-            {.name = "lambda", .alias = "alpha", .kinds = KM_KIND_NUMBER, .standard = "1", .min = 0, .max = DBL_MAX,
-             .grid = true, .positional = true},
+            {.name = "lambda", .alias = "alpha", .kinds = KM_KIND_NUMBER, .standard = "1", .min = 0,
+             .max = DBL_MAX, .grid = true, .positional = true},
             {.name = "intercept", .kinds = KM_KIND_BOOL, .standard = "true", .positional = true},
         },
     },

@@ -4,7 +4,8 @@
  *   KmSums | int32 top[targets] | learner text | triangle of doubles | waiting rows of doubles
  *
  * each part padded to 8 bytes.  Row i of the packed lower triangle has i + 1 elements and begins at
- * i (i + 1) / 2; its columns are D features, the one, KM_SLICES of each target.  A waiting row is x, y, weight.
+ * i (i + 1) / 2; its columns are D features, the one, KM_SLICES of each target.  A waiting row is x, y,
+ * weight.
  * Internal to accumulator*.c.
  */
 #ifndef KM_SUMS_LAYOUT_H

@@ -122,7 +122,8 @@ static inline void
 ridge_by_definition(size_t n, size_t d, size_t m, const double *z, const double *y, const double *weight,
                     double lambda, bool centred, double *w, double *intercept)
 {
-    long double *a = calloc(d * d, sizeof *a), *b = calloc(d * m, sizeof *b), *mean = calloc(d + m, sizeof *mean);
+    long double *a = calloc(d * d, sizeof *a), *b = calloc(d * m, sizeof *b);
+    long double *mean = calloc(d + m, sizeof *mean);
     long double total = 0;
 
     for (size_t i = 0; i < n; i++)

@@ -129,9 +129,11 @@ test_error_law(void **state)
 static void
 test_kernels_approximated(void **state)
 {
-    const char *const kernels[] = {"2.5*rbf(gamma=0.3)", "rbf(gamma=0.3)*0.25", "rbf(length_scale=[0.5, 1, 4])",
+    const char *const kernels[] = {"2.5*rbf(gamma=0.3)", "rbf(gamma=0.3)*0.25",
+                                   "rbf(length_scale=[0.5, 1, 4])",
                                    "laplacian(gamma=0.2)", "matern(nu=1.5, length_scale=2)",
-                                   "rbf(gamma=0.4, dims=[1, 3])", "rbf(metric=[[2, 1, 0], [1, 1, 0], [0, 0, 1]])"};
+                                   "rbf(gamma=0.4, dims=[1, 3])",
+                                   "rbf(metric=[[2, 1, 0], [1, 1, 0], [0, 0, 1]])"};
     const double *x = reference_x, *y = reference_x + 3;
 
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)

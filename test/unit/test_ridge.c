@@ -34,7 +34,8 @@ test_definition(void **state)
 {
     KmContext *ctx = *state;
     enum { N = 600, D = 7, M = 3 };
-    double *x = random_numbers(ctx, 1, N * D), *y = random_numbers(ctx, 2, N * M), *w = random_numbers(ctx, 3, N);
+    double *x = random_numbers(ctx, 1, N * D), *y = random_numbers(ctx, 2, N * M);
+    double *w = random_numbers(ctx, 3, N);
     KmTable table = {.n = N, .d = D, .x = x, .n_targets = M, .y = y};
 
     for (size_t i = 0; i < N; i++)
