@@ -23,7 +23,8 @@
     X(KM_SYNTAX, "text that does not parse") \
     X(KM_INVALID, "parameter or argument out of its range") \
     X(KM_DIMENSION, "wrong number of features, rows or components") \
-    X(KM_DATA, "unusable value in the data: NULL element, NaN, infinity") \
+    X(KM_NULL, "a NULL element where none is allowed") \
+    X(KM_DATA, "unusable value in the data: NaN, infinity, too few classes") \
     X(KM_RANGE, "a result that double precision cannot hold") \
     X(KM_LIMIT, "over a fixed limit of sizes") \
     X(KM_MEMORY, "over the memory cap, or out of memory") \

@@ -59,8 +59,8 @@ km_is_missing(double value)
 KmStatus
 km_fail_missing(KmContext *ctx, size_t j)
 {
-    km_fail(ctx, KM_DATA, "element %zu is NULL", j + 1);
-    return km_hint(ctx, KM_DATA, "Begin the learner with impute, which fills in NULL elements.");
+    km_fail(ctx, KM_NULL, "element %zu is NULL", j + 1);
+    return km_hint(ctx, KM_NULL, "Begin the learner with the impute step, which fills NULL elements.");
 }
 
 KmStatus

@@ -92,6 +92,8 @@ typedef struct KmLearner
 extern KmStatus km_learner_parse(KmContext *ctx, const char *text, size_t length, KmLearner **out);
 extern KmStatus km_learner_compile(KmContext *ctx, KmNode *node, KmLearner **out);
 extern KmStatus km_learner_print(KmContext *ctx, const KmLearner *learner, KmText *out);
+/* A copy of the learner with every default written out. */
+extern KmStatus km_learner_with_defaults(KmContext *ctx, const KmLearner *learner, KmLearner **out);
 extern KmTargetKind km_learner_target(const KmLearner *learner);
 extern bool km_learner_takes_missing(const KmLearner *learner);
 /* True if the learner can be fitted from one pass over the rows that keeps sums only:

@@ -116,7 +116,7 @@ check_grid(KmContext *ctx, const KmLearner *learner)
     if (!learner->has_grid)
         return KM_OK;
     km_fail(ctx, KM_UNSUPPORTED, "a learner with a grid of values cannot be fitted");
-    return km_hint(ctx, KM_UNSUPPORTED, "Use tune, which fits the best of the grid, or cross_validate.");
+    return km_hint(ctx, KM_UNSUPPORTED, "Give one value for each parameter.");
 }
 
 static KmStatus
@@ -234,12 +234,10 @@ km_learner_fit(KmContext *ctx, const KmLearner *learner, const KmTable *table, K
 {
     KmTable rows = *table;
     KmLearner *resolved;
-    KmNode *node;
 
     KM_TRY(check_grid(ctx, learner));
     KM_TRY(check_table(ctx, learner, table));
-    KM_TRY(km_node_copy(ctx, learner->node, &node));
-    KM_TRY(km_learner_compile(ctx, node, &resolved));
+    KM_TRY(km_learner_with_defaults(ctx, learner, &resolved));
     KM_TRY(fit_steps(ctx, resolved, &rows));
     KM_TRY(fit_estimator(ctx, resolved, table, &rows, out));
     if (rows.x != table->x)

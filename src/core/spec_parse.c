@@ -78,7 +78,7 @@ point_at(Parser *p, KmStatus status, const char *place)
         start++;
     for (const char *c = start; c < stop; c++)
         excerpt[n++] = (unsigned char) *c < ' ' || *c == 127 ? ' ' : *c;
-    return km_detail(p->ctx, status, "at character %zu: \"%s%.*s\" <-- here",
+    return km_detail(p->ctx, status, "At character %zu: \"%s%.*s\" <-- here.",
                      count_characters(p->text, place) + 1, start > p->text ? "..." : "", (int) n, excerpt);
 }
 

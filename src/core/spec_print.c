@@ -200,5 +200,5 @@ km_node_fail(KmContext *ctx, const KmNode *node, const char *format, ...)
     km_fail(ctx, KM_INVALID, "%s", message);
     if (node->position == KM_NO_POSITION)
         return km_detail(ctx, KM_INVALID, "in \"%s\"", quoted);
-    return km_detail(ctx, KM_INVALID, "at character %zu: \"%s\"", node->position + 1, quoted);
+    return km_detail(ctx, KM_INVALID, "At character %zu: \"%s\".", node->position + 1, quoted);
 }

@@ -151,7 +151,7 @@ check_row(FitState *state, const KmlVectorReader *x)
 
         if (isfinite(v) || (missing_ok && km_is_missing(v)))
             continue;
-        fit_fail(state, KM_DATA,
+        fit_fail(state, km_is_missing(v) ? KM_NULL : KM_DATA,
                  km_is_missing(v) ? "Begin the learner with the impute step, which fills NULL elements." : "",
                  "element %zu of x is %s in row " UINT64_FORMAT, i + 1,
                  km_is_missing(v) ? "NULL" : isnan(v) ? "NaN" : "infinite", row_number(state));

@@ -48,6 +48,8 @@ extern void kml_vector_reader_init(KmlVectorReader *reader, Oid type, const char
 /* Read a one-dimensional array (or text) of at least one element into reader->value; NULL elements become
  * km_missing().  Raises an error for anything else. */
 extern void kml_vector_read(KmlVectorReader *reader, Datum datum, const char *what);
+/* Raise unless every element is a finite number; row: number of the row to name, 0: none. */
+extern void kml_check_finite(size_t n, const double *x, const char *what, size_t row);
 /* Raise the error for a NULL element. */
 extern void kml_refuse_missing(const KmlVectorReader *reader, const char *what) pg_attribute_noreturn();
 

@@ -58,13 +58,7 @@ gram_check_row(const GramState *state, const KmlVectorReader *reader)
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("row %zu has %zu elements, the rows before it have %zu", row, reader->n,
                         state->rows.width)));
-    for (size_t i = 0; i < reader->n; i++)
-        if (!isfinite(reader->value[i]))
-            ereport(ERROR,
-                    (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                     errmsg("element %zu of row %zu is %s", i + 1, row,
-                            km_is_missing(reader->value[i]) ? "NULL" :
-                            isnan(reader->value[i]) ? "NaN" : "infinite")));
+    kml_check_finite(reader->n, reader->value, "x", row);
     if (row > MAX_GRAM_ROWS)
         ereport(ERROR,
                 (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

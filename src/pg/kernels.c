@@ -3,8 +3,6 @@
  */
 #include "glue.h"
 
-#include <math.h>
-
 #include "utils/builtins.h"
 
 #include "gram.h"
@@ -73,18 +71,6 @@ value_call(FunctionCallInfo fcinfo)
     return call;
 }
 
-/* Every element must be a finite number. */
-static void
-check_finite(const char *what, size_t n, const double *x)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(x[i]))
-            ereport(ERROR,
-                    (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                     errmsg("element %zu of %s is %s", i + 1, what,
-                            km_is_missing(x[i]) ? "NULL" : isnan(x[i]) ? "NaN" : "infinite")));
-}
-
 PG_FUNCTION_INFO_V1(kml_kernel_value);
 
 Datum
@@ -100,8 +86,8 @@ kml_kernel_value(PG_FUNCTION_ARGS)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("x has %zu elements and z has %zu", call->x.n, call->z.n)));
-    check_finite("x", call->x.n, call->x.value);
-    check_finite("z", call->z.n, call->z.value);
+    kml_check_finite(call->x.n, call->x.value, "x", 0);
+    kml_check_finite(call->z.n, call->z.value, "z", 0);
     ctx = kml_context_create(CurrentMemoryContext);
     kml_check(ctx, km_kernel_value(ctx, call->kernel, call->x.n, call->x.value, call->z.value, &value));
     kml_context_delete(ctx);
@@ -124,7 +110,7 @@ read_rows(Datum datum, const char *what, size_t *rows, size_t *columns)
 {
     double *x = kml_matrix_read(datum, false, what, rows, columns);
 
-    check_finite(what, *rows * *columns, x);
+    kml_check_finite(*rows * *columns, x, what, 0);
     return x;
 }
 

@@ -312,6 +312,24 @@ kml_vector_read(KmlVectorReader *reader, Datum datum, const char *what)
 }
 
 void
+kml_check_finite(size_t n, const double *x, const char *what, size_t row)
+{
+    size_t i = 0;
+
+    while (i < n && isfinite(x[i]))
+        i++;
+    if (i == n)
+        return;
+    if (row > 0)
+        what = psprintf("%s in row %zu", what, row);
+    if (km_is_missing(x[i]))
+        ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("element %zu of %s is NULL", i + 1, what)));
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+             errmsg("element %zu of %s is %s", i + 1, what, isnan(x[i]) ? "NaN" : "infinite")));
+}
+
+void
 kml_refuse_missing(const KmlVectorReader *reader, const char *what)
 {
     ereport(ERROR,

@@ -217,7 +217,7 @@ test_row_check(void **unused)
     (void) unused;
     assert_int_equal(km_row_check(ctx, 3, missing, true), KM_OK);
     assert_int_equal(km_row_check(ctx, 2, missing, false), KM_OK);
-    assert_int_equal(km_row_check(ctx, 3, missing, false), KM_DATA);
+    assert_int_equal(km_row_check(ctx, 3, missing, false), KM_NULL);
     assert_string_equal(ctx->message, "element 3 is NULL");
     assert_non_null(strstr(ctx->hint, "impute"));
     assert_int_equal(km_row_check(ctx, 2, nan, true), KM_DATA);

@@ -304,12 +304,12 @@ errors_show_the_place_and_help(void **state)
     KmArgs args;
 
     assert_int_equal(bind(ctx, &rbf, "rbf(gama=3)", &node, &args), KM_INVALID);
-    assert_string_equal(ctx->detail, "at character 10: \"3\"");
+    assert_string_equal(ctx->detail, "At character 10: \"3\".");
     assert_string_equal(ctx->hint, "Parameters of rbf: gamma, length_scale, metric.");
     assert_int_equal(bind(ctx, &linear, "linear(x=1)", &node, &args), KM_INVALID);
     assert_string_equal(ctx->hint, "linear has no parameters.");
     assert_int_equal(bind(ctx, &svc, "svc(c=foo(1, [2]))", &node, &args), KM_INVALID);
-    assert_string_equal(ctx->detail, "at character 7: \"foo(1, [2])\"");
+    assert_string_equal(ctx->detail, "At character 7: \"foo(1, [2])\".");
 }
 
 static void
@@ -322,7 +322,7 @@ unknown_names_get_a_hint(void **state)
     assert_int_equal(km_spec_parse(ctx, "2*rbff(1)", 9, &node), KM_OK);
     assert_int_equal(km_unknown_name(ctx, node->item[1], "kernel", 3, known), KM_INVALID);
     assert_string_equal(ctx->message, "unknown kernel \"rbff\"");
-    assert_string_equal(ctx->detail, "at character 3: \"rbff(1)\"");
+    assert_string_equal(ctx->detail, "At character 3: \"rbff(1)\".");
     assert_string_equal(ctx->hint, "Perhaps you mean rbf. Known: rbf, linear, mixture.");
     assert_int_equal(km_spec_parse(ctx, "liner", 5, &node), KM_OK);
     km_unknown_name(ctx, node, "kernel", 3, known);

@@ -129,44 +129,44 @@ static void
 errors_point_at_the_place(void **state)
 {
     static const char *const cases[][3] = {
-        {"rbf(gamma=0.5", SYNTAX "expected \",\" or \")\"", "at character 14: \"rbf(gamma=0.5\" <-- here"},
-        {"", SYNTAX "expected a value, found the end", "at character 1: \"\" <-- here"},
-        {"a +", SYNTAX "expected a value, found the end", "at character 4: \"a +\" <-- here"},
-        {"a b c", SYNTAX "expected an operator or the end", "at character 3: \"a b\" <-- here"},
-        {"a)", SYNTAX "expected an operator or the end", "at character 2: \"a)\" <-- here"},
-        {"(a", SYNTAX "expected \")\"", "at character 3: \"(a\" <-- here"},
-        {"f(a,)", SYNTAX "expected a value", "at character 5: \"f(a,)\" <-- here"},
-        {"f(a=1,)", SYNTAX "expected a value", "at character 7: \"f(a=1,)\" <-- here"},
+        {"rbf(gamma=0.5", SYNTAX "expected \",\" or \")\"", "At character 14: \"rbf(gamma=0.5\" <-- here."},
+        {"", SYNTAX "expected a value, found the end", "At character 1: \"\" <-- here."},
+        {"a +", SYNTAX "expected a value, found the end", "At character 4: \"a +\" <-- here."},
+        {"a b c", SYNTAX "expected an operator or the end", "At character 3: \"a b\" <-- here."},
+        {"a)", SYNTAX "expected an operator or the end", "At character 2: \"a)\" <-- here."},
+        {"(a", SYNTAX "expected \")\"", "At character 3: \"(a\" <-- here."},
+        {"f(a,)", SYNTAX "expected a value", "At character 5: \"f(a,)\" <-- here."},
+        {"f(a=1,)", SYNTAX "expected a value", "At character 7: \"f(a=1,)\" <-- here."},
         {"f(a=1, 2)", SYNTAX "an argument without a name after one with a name",
-         "at character 8: \"f(a=1, 2\" <-- here"},
-        {"[1 2]", SYNTAX "expected \",\" or \"]\"", "at character 4: \"[1 2\" <-- here"},
-        {"{a 1}", SYNTAX "expected \":\"", "at character 4: \"{a 1\" <-- here"},
-        {"{a: b}", SYNTAX "expected a number", "at character 5: \"{a: b\" <-- here"},
-        {"{[1]: b}", SYNTAX "expected a label", "at character 2: \"{[\" <-- here"},
-        {"{a: 1", SYNTAX "expected \",\" or \"}\"", "at character 6: \"{a: 1\" <-- here"},
-        {"a ^ b", SYNTAX "expected a number", "at character 5: \"a ^ b\" <-- here"},
-        {"a ^ 2 ^ 3", SYNTAX "expected an operator or the end", "at character 7: \"a ^ 2 ^\" <-- here"},
-        {"2linear", SYNTAX "expected a number", "at character 1: \"2linear\" <-- here"},
-        {"f(c=nan)", SYNTAX "NaN is not accepted", "at character 5: \"f(c=nan\" <-- here"},
-        {"f(c=-NaN)", SYNTAX "expected a number", "at character 5: \"f(c=-\" <-- here"},
-        {"{a: nan}", SYNTAX "expected a number", "at character 5: \"{a: nan\" <-- here"},
-        {"'abc", SYNTAX "string without a closing quote", "at character 1: \"'\" <-- here"},
-        {"'abc''", SYNTAX "string without a closing quote", "at character 1: \"'\" <-- here"},
+         "At character 8: \"f(a=1, 2\" <-- here."},
+        {"[1 2]", SYNTAX "expected \",\" or \"]\"", "At character 4: \"[1 2\" <-- here."},
+        {"{a 1}", SYNTAX "expected \":\"", "At character 4: \"{a 1\" <-- here."},
+        {"{a: b}", SYNTAX "expected a number", "At character 5: \"{a: b\" <-- here."},
+        {"{[1]: b}", SYNTAX "expected a label", "At character 2: \"{[\" <-- here."},
+        {"{a: 1", SYNTAX "expected \",\" or \"}\"", "At character 6: \"{a: 1\" <-- here."},
+        {"a ^ b", SYNTAX "expected a number", "At character 5: \"a ^ b\" <-- here."},
+        {"a ^ 2 ^ 3", SYNTAX "expected an operator or the end", "At character 7: \"a ^ 2 ^\" <-- here."},
+        {"2linear", SYNTAX "expected a number", "At character 1: \"2linear\" <-- here."},
+        {"f(c=nan)", SYNTAX "NaN is not accepted", "At character 5: \"f(c=nan\" <-- here."},
+        {"f(c=-NaN)", SYNTAX "expected a number", "At character 5: \"f(c=-\" <-- here."},
+        {"{a: nan}", SYNTAX "expected a number", "At character 5: \"{a: nan\" <-- here."},
+        {"'abc", SYNTAX "string without a closing quote", "At character 1: \"'\" <-- here."},
+        {"'abc''", SYNTAX "string without a closing quote", "At character 1: \"'\" <-- here."},
         {"'\u00e9' \u20ac + 1", SYNTAX "expected an operator or the end",
-         "at character 5: \"'\u00e9' \u20ac\" <-- here"},
-        {"a\n;", SYNTAX "expected an operator or the end", "at character 3: \"a ;\" <-- here"},
+         "At character 5: \"'\u00e9' \u20ac\" <-- here."},
+        {"a\n;", SYNTAX "expected an operator or the end", "At character 3: \"a ;\" <-- here."},
         {"f(abcdefghij, abcdefghij, abcdefghij, abcdefghij, a b)", SYNTAX "expected \",\" or \")\"",
-         "at character 53: \"..., abcdefghij, abcdefghij, abcdefghij, a b\" <-- here"}};
+         "At character 53: \"..., abcdefghij, abcdefghij, abcdefghij, a b\" <-- here."}};
     KmContext *ctx = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_error(ctx, cases[i][0], strlen(cases[i][0]), KM_SYNTAX, cases[i][1], cases[i][2]);
     assert_error(ctx, "'a\0b'", 5, KM_SYNTAX, SYNTAX "zero byte in a string",
-                 "at character 3: \"'a \" <-- here");
+                 "At character 3: \"'a \" <-- here.");
     assert_error(ctx, "a\0", 2, KM_SYNTAX, SYNTAX "expected an operator or the end",
-                 "at character 2: \"a \" <-- here");
+                 "At character 2: \"a \" <-- here.");
     assert_error(ctx, "-1e400", 6, KM_RANGE, "number too large for double precision",
-                 "at character 1: \"-\" <-- here");
+                 "At character 1: \"-\" <-- here.");
 }
 
 static void
@@ -178,7 +178,7 @@ positions_count_characters(void **state)
     assert_int_equal(node->item[1]->position, 8);
     assert_int_equal(km_node_fail(ctx, node->item[1], "no %s", "good"), KM_INVALID);
     assert_string_equal(ctx->message, "no good");
-    assert_string_equal(ctx->detail, "at character 9: \"bad\"");
+    assert_string_equal(ctx->detail, "At character 9: \"bad\".");
 }
 
 static void
