@@ -139,7 +139,7 @@ test_lambda_as_given(void **state)
     assert_close(coefficient(model, 1), -0.368120, 1e-6);
     assert_close(coefficient(model, 2), 3.758468, 1e-6);
     assert_close(*predict(model, 1, &query), 2.646786, 1e-6);
-    assert_string_equal(model->learner, "krr(rbf(gamma=1), lambda=0.1, center=false)");
+    assert_string_equal(model->learner, "krr(rbf(gamma=1), lambda=0.1, center=false, loo=false)");
 }
 
 static void
@@ -152,7 +152,7 @@ test_centring_is_the_mean(void **state)
     (void) state;
     for (size_t i = 0; i < 3; i++)
         shifted[i] = y[i] - 305.0 / 3.0;
-    raw = fit("krr(rbf(gamma=1), lambda=0.1, center=false)", 3, 1, x, shifted, NULL);
+    raw = fit("krr(rbf(gamma=1), lambda=0.1, center=false, loo=false)", 3, 1, x, shifted, NULL);
     assert_close(km_model_array(model, "intercept")->data[0], 305.0 / 3.0, 1e-15);
     assert_close(*predict(model, 1, &far), 305.0 / 3.0, 1e-15);
     for (size_t i = 0; i < 3; i++)
@@ -167,7 +167,7 @@ test_gamma_is_written_into_the_learner(void **state)
     const KmModel *model = fit("krr", 4, 1, x, y, NULL), *again;
 
     (void) state;
-    assert_string_equal(model->learner, "krr(rbf(gamma=0.8))");
+    assert_string_equal(model->learner, "krr(rbf(gamma=0.8), lambda=1, center=true, loo=false)");
     again = fit(model->learner, 4, 1, x, y, NULL);
     for (size_t i = 0; i < 4; i++)
         assert_true(coefficient(model, i) == coefficient(again, i));
