@@ -8,7 +8,8 @@
 #define SINGLE_TOL 1e-4         /* float32 rows for tolerances from here on … */
 #define SINGLE_BOX 1e4          /* … and boxes up to here: their rounding times the box stays below the tolerance */
 #define WORK_ARRAYS 16          /* float64 arrays of a solver over all variables, and its caller's */
-#define WORK_BYTES ((size_t) 4 << 20)   /* blocks of variables */
+#define WORK_BYTES ((size_t) 4 << 20)   /* blocks of variables, tiles */
+#define POINT_ARRAYS 6          /* copies of the rows: points, their float32 form, those of a pair, the model's */
 
 KmStatus
 km_machine_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmKernel **out)
@@ -24,30 +25,27 @@ km_machine_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTabl
     return km_signature_bind(ctx, args->signature, node, &again);
 }
 
-/* What the memory cap leaves for rows of K, beside the solver's own arrays. */
-static KmStatus
-row_budget(KmContext *ctx, const char *what, size_t n_max, size_t d, size_t element, size_t *out)
+KmStatus
+km_machine_reserve(KmContext *ctx, const char *what, size_t n, size_t d)
 {
-    double work = (double) WORK_BYTES + 8.0 * (double) n_max * (WORK_ARRAYS + (double) d);
-    double least = (double) element * (double) (n_max + KM_ROWS_PAD) * KM_ROWS_BATCH;
+    double rows = 8.0 * (double) (n + KM_ROWS_PAD) * KM_ROWS_BATCH;
     char text[100];
 
-    snprintf(text, sizeof text, "%s on %zu rows", what, n_max);
-    KM_TRY(km_reserve(ctx, work + least, text, "Use a sample of the rows, or raise kernelml.max_memory."));
-    *out = ctx->max_bytes - ctx->used_bytes - (size_t) work;
-    return KM_OK;
+    snprintf(text, sizeof text, "%s on %zu rows", what, n);
+    return km_reserve(ctx, (double) WORK_BYTES + 8.0 * (double) n * (WORK_ARRAYS + POINT_ARRAYS * (double) d) + rows,
+                      text, "Use a sample of the rows, or raise kernelml.max_memory.");
 }
 
 KmStatus
-km_machine_rows(KmContext *ctx, const char *what, const KmKernel *kernel, const KmPoints *points, size_t n_max,
-                size_t d, double tol, double box, KmMachineRows *out)
+km_machine_rows(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, size_t n_max, size_t d, double tol,
+                double box, KmMachineRows *out)
 {
     bool single = km_kernel_has_f32(kernel) && (kernel->flags & KM_BOUNDED) && tol >= SINGLE_TOL && box <= SINGLE_BOX;
-    size_t budget;
+    size_t work = WORK_BYTES + 8 * n_max * (WORK_ARRAYS + 2 * d), left;
 
     KM_TRY(km_row_source_create(ctx, kernel, n_max, d, single, points, &out->source));
-    KM_TRY(row_budget(ctx, what, n_max, d, single ? sizeof(float) : sizeof(double), &budget));
-    return km_rows_create(ctx, n_max, single, budget, &out->rows);
+    left = ctx->max_bytes - ctx->used_bytes;
+    return km_rows_create(ctx, n_max, single, left > work ? left - work : 0, &out->rows);
 }
 
 KmStatus

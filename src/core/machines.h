@@ -8,6 +8,9 @@
 #include "learner.h"
 #include "smo.h"
 
+/* Fail with KM_MEMORY if a machine on n rows of d columns cannot be had, however few rows of K are kept. */
+extern KmStatus km_machine_reserve(KmContext *ctx, const char *what, size_t n, size_t d);
+
 /* The estimator's kernel with numbers for gamma=scale, written back into its syntax. */
 extern KmStatus km_machine_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table,
                                   KmKernel **out);
@@ -20,8 +23,8 @@ typedef struct KmMachineRows
     KmRows *rows;
 } KmMachineRows;
 
-extern KmStatus km_machine_rows(KmContext *ctx, const char *what, const KmKernel *kernel, const KmPoints *points,
-                                size_t n_max, size_t d, double tol, double box, KmMachineRows *out);
+extern KmStatus km_machine_rows(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, size_t n_max, size_t d,
+                                double tol, double box, KmMachineRows *out);
 extern KmStatus km_machine_open(KmContext *ctx, KmMachineRows *rows, const KmPoints *points);
 
 /* Sums over the problems of one model. */

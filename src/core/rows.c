@@ -8,7 +8,7 @@
 
 #include "rows.h"
 
-#define CHUNK_BYTES ((size_t) 16 << 20)
+#define CHUNK_BYTES ((size_t) 32 << 20)
 #define NO_SLOT UINT32_MAX
 #define CACHED_POINTS ((size_t) 256 << 10)      /* elements of float32 points that stay in the L2 cache */
 #define BATCH 4                 /* rows made at once of points that do not */

@@ -266,8 +266,8 @@ solve_pairs(KmContext *ctx, Fit *fit)
     KM_TRY(pair_create(ctx, n_max, &pair));
     if (n_max < fit->table->n)
         KM_TRY(km_points_reserve(ctx, fit->points, n_max, &fit->subset));
-    KM_TRY(km_machine_rows(ctx, "svc", fit->kernel, fit->points, n_max, fit->table->d,
-                           km_arg_number(fit->args, "tol"), largest_box(fit), &fit->rows));
+    KM_TRY(km_machine_rows(ctx, fit->kernel, fit->points, n_max, fit->table->d, km_arg_number(fit->args, "tol"),
+                           largest_box(fit), &fit->rows));
     for (size_t p = 0; p + 1 < fit->k; p++)
         for (size_t q = p + 1; q < fit->k; q++)
         {
@@ -335,6 +335,7 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     KmKernel *kernel;
     size_t n_sv;
 
+    KM_TRY(km_machine_reserve(ctx, "svc", table->n, table->d));
     KM_TRY(set_boxes(ctx, &fit));
     KM_TRY(check_classes(ctx, &fit));
     KM_TRY(km_machine_kernel(ctx, args, node, table, &kernel));
