@@ -133,7 +133,7 @@ check_against_naive(size_t n, double (*element)(size_t, size_t, uint64_t *), dou
     assert_int_equal(pivot, n);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j <= i; j++)
-            assert_true(fabs((double) (a[i * n + j] - expected[i * n + j])) <= tolerance * (double) expected[0]);
+            assert_true(fabsl(a[i * n + j] - expected[i * n + j]) <= tolerance * expected[0]);
     assert_upper_untouched(n, n, a);
     free(expected);
     km_free(ctx, a);

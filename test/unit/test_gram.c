@@ -76,7 +76,7 @@ test_gram_is_exp_of_squared_distances(void **state)
                 long double d2 = 0;
 
                 for (size_t k = 0; k < d; k++)
-                    d2 += ((long double) x[i * d + k] - x[j * d + k]) * ((long double) x[i * d + k] - x[j * d + k]);
+                    d2 += powl((long double) x[i * d + k] - x[j * d + k], 2.0L);
                 assert_true(fabsl(g[i * ld + j] - expl(-0.7L * d2)) < 1e-13L);
                 assert_true(g[i * ld + j] == g[j * ld + i]);
             }

@@ -406,7 +406,11 @@ test_gathered_rows(void **state)
         assert_int_equal(km_kernel_tile(ctx, kernel, some, 0, 5, points, 0, n, n, out), KM_OK);
         for (size_t i = 0; i < 5; i++)
             for (size_t j = 0; j < n; j++)
-                assert_true(fabs(out[i * n + j] - all[row[i] * n + j]) <= 1e-13 * (1.0 + fabs(out[i * n + j])));
+            {
+                double value = out[i * n + j];
+
+                assert_true(fabs(value - all[row[i] * n + j]) <= 1e-13 * (1.0 + fabs(value)));
+            }
         km_points_gather(points, 2, row + 3, some);
         assert_int_equal(km_points_count(some), 2);
     }
