@@ -123,7 +123,7 @@ centred_row(const Fit *fit, size_t i, double *row)
         row[fit->d + t] = table->y[i * table->n_targets + t] - fit->mean[fit->d + t];
 }
 
-/* Twice: the second pass takes away what rounding left in the first mean. */
+/* An error e in the mean only adds n e^2 to Z'Z: rounding is harmless. */
 static KmStatus
 learn_means(KmContext *ctx, Fit *fit)
 {
@@ -131,24 +131,20 @@ learn_means(KmContext *ctx, Fit *fit)
     double *sum = fit->block, *row = fit->block + fit->width;
     double total = 0;
 
+    memset(sum, 0, fit->width * sizeof *sum);
     for (size_t i = 0; i < table->n; i++)
-        total += weight_of(table, i);
-    for (size_t pass = 0; pass < 2; pass++)
     {
-        memset(sum, 0, fit->width * sizeof *sum);
-        for (size_t i = 0; i < table->n; i++)
-        {
-            double w = weight_of(table, i) / total;
+        double w = weight_of(table, i);
 
-            if (i % BLOCK_ROWS == 0)
-                KM_TRY(km_poll(ctx));
-            centred_row(fit, i, row);
-            for (size_t j = 0; j < fit->width; j++)
-                sum[j] += w * row[j];
-        }
+        if (i % BLOCK_ROWS == 0)
+            KM_TRY(km_poll(ctx));
+        centred_row(fit, i, row);
         for (size_t j = 0; j < fit->width; j++)
-            fit->mean[j] += sum[j];
+            sum[j] += w * row[j];
+        total += w;
     }
+    for (size_t j = 0; j < fit->width; j++)
+        fit->mean[j] = sum[j] / total;
     return KM_OK;
 }
 

@@ -181,6 +181,7 @@ test_slices(void **state)
         assert_true(km_slice_cut(y, top + 2, q) && q[0] == 0 && q[1] == 0 && q[2] != 0);
         assert_false(km_slice_cut(y, top + KM_SLICES, q));
     }
+    assert_false(km_slice_cut(5e-324, KM_SLICE_HIGHEST, (double[KM_SLICES]) {0}));
     assert_int_equal(km_slice_top(0), KM_NO_SLICE);
     assert_int_equal(km_slice_top(5e-324), KM_SLICE_LOWEST);
     assert_int_equal(km_slice_top(1.7e308), KM_SLICE_HIGHEST);
@@ -579,6 +580,20 @@ test_solve(void **state)
     check_solution(ctx, "rff(rbf(gamma=0.3), 30)", "ridge(lambda=0.1)", 0.1, true, &rows, 1e-12);
 }
 
+/* Nearly constant features: 1e9 times as large as their spread, over a weight of 2e6. */
+static void
+test_solve_without_cancellation(void **state)
+{
+    KmContext *ctx = *state;
+    Rows rows = make_rows(ctx, 200, 1, false);
+    double w[200];
+
+    for (size_t i = 0; i < 200; i++)
+        w[i] = 10007;
+    rows.w = w;
+    check_solution(ctx, "rff(rbf(gamma=1e-5), 4, seed=2)", "ridge(lambda=1e-3)", 1e-3, true, &rows, 1e-11);
+}
+
 static void
 test_solve_refusals(void **state)
 {
@@ -658,7 +673,8 @@ main(void)
         TEST(test_integers), TEST(test_slices), TEST(test_orders), TEST(test_subtract), TEST(test_clipped),
         TEST(test_whole_weights), TEST(test_fractional_weights), TEST(test_weight_limit), TEST(test_bad_rows),
         TEST(test_maps), TEST(test_different_maps), TEST(test_empty_values), TEST(test_bad_bytes),
-        TEST(test_small_state), TEST(test_solve), TEST(test_solve_refusals), TEST(test_limit_is_krr),
+        TEST(test_small_state), TEST(test_solve), TEST(test_solve_without_cancellation),
+        TEST(test_solve_refusals), TEST(test_limit_is_krr),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
