@@ -10,6 +10,19 @@ SCRIPT=$(basename "$0")
 say() { printf '== %s\n' "$*"; }
 die() { printf '%s: %s\n' "$SCRIPT" "$*" >&2; exit 1; }
 
+# chosen FOLDER PREFIX SUFFIX NAME…: sets tests to the names given, else to every NAME of which
+# FOLDER has a PREFIX-NAME-SUFFIX file.  Ends the script when there is none.
+chosen() {
+    local folder=$1 prefix=$2 suffix=$3 file
+    shift 3
+    tests=("$@")
+    [ $# -gt 0 ] || for file in "$folder/$prefix"*"$suffix"; do
+        file=${file#"$folder/$prefix"}
+        [ "$file" = "*$suffix" ] || tests+=("${file%"$suffix"}")
+    done
+    [ ${#tests[@]} -gt 0 ] || { tally 0 0; exit; }
+}
+
 # make, one at a time in a build folder.
 build() { flock "$BUILD/lock" make --no-print-directory -s -j"$(nproc)" "$@"; }
 
