@@ -173,7 +173,7 @@ test_gamma_is_written_into_the_learner(void **state)
         assert_true(coefficient(model, i) == coefficient(again, i));
     assert_string_equal(fit("scale | krr(2*rbf(gamma=scale), lambda=3)", 4, 1, x, y, NULL)->learner +
                         strlen("scale(mean=[1.5], sd=[1.118033988749895]) | "),
-                        "krr(2*rbf(gamma=1), lambda=3)");
+                        "krr(2*rbf(gamma=1), lambda=3, center=true, loo=false)");
 }
 
 static void

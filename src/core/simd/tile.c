@@ -23,13 +23,18 @@ sqdist(size_t n, double norm, const double *norms, double small, double *v)
     size_t j = 0;
 
     for (; j + KM_LANES <= n; j += KM_LANES)
-        vd_store(v + j, sqdist_lanes(vd_load(v + j), vd_set(norm) + vd_load(norms + j), vd_set(small),
-                                     &margin));
+    {
+        vd sum = vd_set(norm) + vd_load(norms + j);
+
+        vd_store(v + j, sqdist_lanes(vd_load(v + j), sum, vd_set(small), &margin));
+    }
     if (j < n)
+    {
+        vd sum = vd_set(norm) + vd_load_first(norms + j, n - j);
+
         vd_store_first(v + j, n - j,
-                       sqdist_lanes(vd_load_first(v + j, n - j), vd_set(norm) + vd_load_first(norms + j,
-                                                                                              n - j),
-                                    vd_set(small), &margin));
+                       sqdist_lanes(vd_load_first(v + j, n - j), sum, vd_set(small), &margin));
+    }
     return vd_any(vd_lt(margin, vd_set(0)));
 }
 
@@ -50,13 +55,18 @@ sqdist_f32(size_t n, float norm, const float *norms, float small, float *v)
     float least = 0;
 
     for (; j + KM_LANES_F32 <= n; j += KM_LANES_F32)
-        vf_store(v + j, sqdist_lanes_f32(vf_load(v + j), vf_set(norm) + vf_load(norms + j), vf_set(small),
-                                         &margin));
+    {
+        vf sum = vf_set(norm) + vf_load(norms + j);
+
+        vf_store(v + j, sqdist_lanes_f32(vf_load(v + j), sum, vf_set(small), &margin));
+    }
     if (j < n)
+    {
+        vf sum = vf_set(norm) + vf_load_first(norms + j, n - j);
+
         vf_store_first(v + j, n - j,
-                       sqdist_lanes_f32(vf_load_first(v + j, n - j), vf_set(norm) + vf_load_first(norms + j,
-                                                                                                  n - j),
-                                        vf_set(small), &margin));
+                       sqdist_lanes_f32(vf_load_first(v + j, n - j), sum, vf_set(small), &margin));
+    }
     for (size_t lane = 0; lane < KM_LANES_F32; lane++)
         least = margin[lane] < least ? margin[lane] : least;
     return least < 0;
