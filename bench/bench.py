@@ -1,5 +1,6 @@
 """Times the jobs of jobs.py beside their peers, and prints a Markdown table.  bench/run calls it."""
 import argparse
+import collections
 import datetime
 import functools
 import importlib.metadata
@@ -19,8 +20,9 @@ from jobs import JOBS
 PRIMITIVES = os.environ.get("PRIMITIVES", "build/bench/primitives")
 MOST_SECONDS = 60       # for the rounds of one job; two are always done
 RESULTS = "bench/results.md"
-COLUMNS = (("job", 24), ("rows x features", 15), ("form", 9), ("kernelml, s", 11), ("beside", 20),
-           ("its time, s", 11), ("times faster", 12), ("wanted", 6), ("kernelml's result", 38), ("the other's", 38))
+COLUMNS = (("job", 38), ("rows x features", 15), ("form", 9), ("kernelml, s", 11), ("beside", 20),
+           ("its time, s", 11), ("times faster", 12), ("wanted", 6),
+           ("kernelml's result", 38), ("the other's", 38))
 ABOUT = """\
 One thread on one core for either side, the two in turn, the least of several rounds, in seconds of
 %s; the BLAS of each chooses its own kernels.  kernelml's time is that of the
@@ -100,11 +102,13 @@ class Primitives:
         return {self.clock: sum(self.least)}
 
     def result(self):
-        return " + ".join("%s %s" % (command[0], digits(least)) for command, least in zip(self.commands, self.least))
+        return " + ".join("%s %s" % (command[0], digits(least))
+                          for command, least in zip(self.commands, self.least))
 
 
 def primitive(*arguments):
-    return subprocess.run([PRIMITIVES, *arguments], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    run = subprocess.run([PRIMITIVES, *arguments], stdout=subprocess.PIPE, text=True, check=True)
+    return run.stdout.strip()
 
 
 # ---- one job --------------------------------------------------------------------------------
@@ -127,21 +131,23 @@ def measure(job, options, core):
 
 def rounds(job, ours, others, options):
     """The least seconds of each side and form, the sides in turn."""
-    least, start = {}, time.perf_counter()
+    least, start = collections.defaultdict(lambda: float("inf")), time.perf_counter()
     for done in range(options.repeat):
         if done >= 2 and time.perf_counter() - start > MOST_SECONDS:
             break
         for form in job.forms:
             for name, side in {"kernelml": ours, **others}.items():
                 if name != "primitives" or form == "fit":
-                    least[name, form] = min(side.seconds(form)[options.clock], least.get((name, form), float("inf")))
+                    least[name, form] = min(least[name, form], side.seconds(form)[options.clock])
     return least
 
 
 def line(job, size, form, mine, name, its, result, its_result):
+    """The cells of one row."""
     faster, wanted = its / mine, job.wanted.get(name)
-    return (job.name, size, form, digits(mine), peers.TITLES.get(name, name), digits(its), "%.2f" % faster,
-            "" if wanted is None else "%.2f%s" % (wanted, "" if faster >= wanted else " !"), result, its_result)
+    goal = "" if wanted is None else "%.2f%s" % (wanted, "" if faster >= wanted else " !")
+    return (job.name, size, form, digits(mine), peers.TITLES.get(name, name), digits(its),
+            "%.2f" % faster, goal, result, its_result)
 
 
 # ---- text -----------------------------------------------------------------------------------
@@ -155,7 +161,8 @@ def described(name, quality, objective):
 
 
 def table_row(cells):
-    return "| " + " | ".join(str(c).replace("|", "\\|").ljust(width) for c, (_, width) in zip(cells, COLUMNS)) + " |"
+    padded = (str(cell).replace("|", "\\|").ljust(width) for cell, (_, width) in zip(cells, COLUMNS))
+    return "| " + " | ".join(padded) + " |"
 
 
 def heading():
@@ -174,7 +181,8 @@ def cpu():
 
 def environment(used):
     """Where and of what the figures are."""
-    versions = ", ".join("%s %s" % (peers.TITLES[n], importlib.metadata.version(peers.TITLES[n])) for n in used)
+    versions = ", ".join("%s %s" % (title, importlib.metadata.version(title))
+                         for title in map(peers.TITLES.get, used))
     return "\n".join([
         "- %s; %s" % (datetime.date.today(), cpu()),
         "- kernelml %s, PostgreSQL %s, BLAS: %s" % (
@@ -187,7 +195,7 @@ def environment(used):
 def arguments():
     parser = argparse.ArgumentParser(prog="bench/run", description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="keep the table in " + RESULTS)
-    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="rounds of each job (default 5)")
+    parser.add_argument("--repeat", type=int, default=7, metavar="N", help="rounds of each job (default 7)")
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall",
                         help="cpu: processor time, steadier on a busy machine")
     parser.add_argument("--peers", type=lambda text: text.split(","), default=["sklearn"],
@@ -214,7 +222,7 @@ def table(options, core):
             for cells in measure(job, options, core):
                 show(table_row(cells))
         except data.Missing:
-            notes.append("- %s: skipped, no data set %s (KML_DATA names folders with more)" % (job.name, job.data))
+            notes.append("- %s: skipped, no data set %s (KML_DATA: folders with more)" % (job.name, job.data))
         except (RuntimeError, subprocess.CalledProcessError) as error:
             notes.append("- %s: failed: %s" % (job.name, error))
             complete = False

@@ -41,7 +41,9 @@ def find(name):
 
 def features(row, target):
     """x as an array literal: a column x, or every column that is no key or target."""
-    return row["x"] if "x" in row else "{%s}" % ",".join(v for c, v in row.items() if c not in (*NOT_FEATURES, target))
+    if "x" in row:
+        return row["x"]
+    return "{%s}" % ",".join(v for column, v in row.items() if column not in (*NOT_FEATURES, target))
 
 
 def load(name):

@@ -9,7 +9,8 @@ PSQL = [os.environ.get("PSQL", "psql"), "-XAtq", "-v", "ON_ERROR_STOP=1"]
 
 def run(sql, stdin=None):
     """Output of statements in a session of their own."""
-    return subprocess.run(PSQL + ["-c", sql], input=stdin, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return subprocess.run(PSQL + ["-c", sql], input=stdin, stdout=subprocess.PIPE, text=True,
+                          check=True).stdout
 
 
 class Session:

@@ -39,7 +39,6 @@ def intelex():
 
 LIBRARIES = {"sklearn": sklearn, "intelex": intelex}
 TITLES = {"sklearn": "scikit-learn", "intelex": "scikit-learn-intelex"}
-PACKAGES = {"sklearn": "scikit-learn", "intelex": "scikit-learn-intelex"}
 
 
 def svc_objective(model):
@@ -56,4 +55,5 @@ def blas_kernels():
     """The BLAS of numpy and scipy, with the kernels that each chose."""
     import scipy.linalg  # noqa: F401  (loads a BLAS of its own)
     pools = [p for p in threadpoolctl.threadpool_info() if p["user_api"] == "blas"]
-    return ", ".join(sorted({"%s %s %s" % (p["internal_api"], p["version"], p.get("architecture", "")) for p in pools}))
+    return ", ".join(sorted({"%s %s %s" % (p["internal_api"], p["version"], p.get("architecture", ""))
+                             for p in pools}))

@@ -175,7 +175,8 @@ static const struct
 
 static int usage(void)
 {
-    fprintf(stderr, "primitives: kernels, or wall|cpu and one of gram n d, dpotrf n, dsyrk n D, features n d D\n");
+    fprintf(stderr, "primitives: kernels, or wall|cpu and one of "
+            "gram n d, dpotrf n, dsyrk n D, features n d D\n");
     return 2;
 }
 
