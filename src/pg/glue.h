@@ -87,8 +87,6 @@ typedef struct KmlModelCache KmlModelCache;
 extern KmlModelCache *kml_model_cache(FmgrInfo *flinfo);
 /* The decoded form of a model; decodes only if the cache does not hold its bytes. */
 extern KmlModel *kml_model_lookup(KmlModelCache *cache, Datum datum);
-/* True if argument 0 has one value for the whole query. */
-extern bool kml_model_is_stable(FmgrInfo *flinfo);
 /* The model in argument 0 of an ordinary function. */
 extern KmlModel *kml_model_argument(FunctionCallInfo fcinfo);
 /* The reader of argument 1. */

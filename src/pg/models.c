@@ -9,6 +9,7 @@
 #include "glue.h"
 
 #include "common/hashfn.h"
+#include "nodes/primnodes.h"
 #include "utils/builtins.h"
 
 #define MAX_ENTRIES 64
@@ -164,10 +165,14 @@ kml_model_lookup(KmlModelCache *cache, Datum datum)
     return &cache->last->model;
 }
 
-bool
-kml_model_is_stable(FmgrInfo *flinfo)
+/* A parameter is not constant here: PL/pgSQL evaluates a simple expression with other values of its
+ * variables, and keeps what the call site has kept. */
+static bool
+model_is_constant(const FmgrInfo *flinfo)
 {
-    return get_fn_expr_arg_stable(flinfo, 0);
+    const FuncExpr *call = (const FuncExpr *) flinfo->fn_expr;
+
+    return call && IsA(call, FuncExpr) && IsA(linitial(call->args), Const);
 }
 
 KmlModel *
@@ -175,7 +180,7 @@ kml_model_argument(FunctionCallInfo fcinfo)
 {
     KmlModelCache *cache = kml_model_cache(fcinfo->flinfo);
 
-    if (cache->last && kml_model_is_stable(fcinfo->flinfo))
+    if (cache->last && model_is_constant(fcinfo->flinfo))
         return &cache->last->model;
     return kml_model_lookup(cache, PG_GETARG_DATUM(0));
 }
