@@ -44,12 +44,23 @@ extern size_t km_step_types(const KmStepType *const **out);
 
 typedef enum KmTargetKind { KM_TARGET_NONE, KM_TARGET_NUMBER, KM_TARGET_LABEL } KmTargetKind;
 
+/* What the raw values of a row say; k classes. */
+typedef enum KmDecision
+{
+    KM_DECISION_VALUES,         /* predictions, one for each target */
+    KM_DECISION_PAIRS,          /* k(k-1)/2: a vote for each pair of classes, positive = the second */
+    KM_DECISION_CLASSES,        /* k > 2: a value for each class, the largest wins; k = 2: one value, positive =
+                                 * the second class */
+    KM_DECISION_SIGN            /* one value: an inlier (+1) where it is positive, else an outlier (-1) */
+} KmDecision;
+
 /* A model made ready to score. */
 typedef struct KmScore KmScore;
 struct KmScore
 {
     size_t d;                   /* features after the steps */
-    size_t n_out;               /* values per row: 1, or pairs, or targets */
+    size_t n_out;               /* values per row, as many as the decision wants */
+    KmDecision decision;
     void *state;
     /* out (m x n_out), m <= KM_SCORE_ROWS; fixed order, no BLAS, no libm. */
     KmStatus (*run)(KmContext *ctx, const KmScore *score, size_t m, const double *z, double *out);
@@ -127,10 +138,10 @@ extern KmStatus km_scorer_values(KmContext *ctx, const KmScorer *scorer, size_t 
 /* Features after the steps: out is m x steps.d_out, NaN as above. */
 extern KmStatus km_scorer_transform(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x,
                                     double *out);
-/* The class of one row from its raw values: sign for two classes (exactly 0 is the first), votes for
- * one-vs-one with ties to the first class; -1 for NaN. */
+/* The class of one row from its raw values, by the score's decision: exactly 0 is the first class of two,
+ * ties go to the earlier class; -1 for NaN. */
 extern int km_scorer_class(const KmScorer *scorer, const double *values);
-/* What predict() returns: the regression value, or the number of the class; KM_UNSUPPORTED with a hint
+/* What predict() returns: the regression value, the number of the class, or +1 and -1; KM_UNSUPPORTED with a hint
  * to predict_label for labels that are not numbers. */
 extern KmStatus km_scorer_predict(KmContext *ctx, const KmScorer *scorer, const double *values, double *out);
 

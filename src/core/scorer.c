@@ -10,15 +10,32 @@
 
 /* ---- making ready ---- */
 
-/* Classifiers give one value for two classes, else one for each pair. */
+/* Values that a decision over k classes is made of; 0: such a decision does not fit so many classes. */
+static size_t
+expected_values(KmDecision decision, size_t k, size_t n_out)
+{
+    switch (decision)
+    {
+        case KM_DECISION_PAIRS:
+            return k < 2 ? 0 : k * (k - 1) / 2;
+        case KM_DECISION_CLASSES:
+            return k < 2 ? 0 : k == 2 ? 1 : k;
+        case KM_DECISION_SIGN:
+            return k == 0;
+        case KM_DECISION_VALUES:
+            return k == 0 ? n_out : 0;
+    }
+    return 0;
+}
+
 static KmStatus
 check_outputs(KmContext *ctx, const KmScorer *scorer)
 {
-    size_t k = scorer->model->classes.n;
+    size_t k = scorer->model->classes.n, n_out = scorer->score.n_out;
     bool labels = km_learner_target(scorer->learner) == KM_TARGET_LABEL;
 
-    if (labels ? k < 2 || scorer->score.n_out != k * (k - 1) / 2 : k != 0)
-        return km_fail(ctx, KM_CORRUPT, "model has %zu classes and %zu values", k, scorer->score.n_out);
+    if (labels != (k > 0) || expected_values(scorer->score.decision, k, n_out) != n_out)
+        return km_fail(ctx, KM_CORRUPT, "model has %zu classes and %zu values", k, n_out);
     return KM_OK;
 }
 
@@ -157,15 +174,11 @@ count_votes(size_t k, const double *values, size_t c)
     return votes;
 }
 
-int
-km_scorer_class(const KmScorer *scorer, const double *values)
+static size_t
+class_by_votes(size_t k, const double *values)
 {
-    size_t k = scorer->model->classes.n;
     size_t best = 0, most = 0;
 
-    for (size_t i = 0; i < scorer->score.n_out; i++)
-        if (isnan(values[i]))
-            return -1;
     for (size_t c = 0; c < k; c++)
     {
         size_t votes = count_votes(k, values, c);
@@ -176,7 +189,32 @@ km_scorer_class(const KmScorer *scorer, const double *values)
             most = votes;
         }
     }
-    return (int) best;
+    return best;
+}
+
+static size_t
+class_by_value(size_t k, const double *values)
+{
+    size_t best = 0;
+
+    if (k == 2)
+        return values[0] > 0;
+    for (size_t c = 1; c < k; c++)
+        if (values[c] > values[best])
+            best = c;
+    return best;
+}
+
+int
+km_scorer_class(const KmScorer *scorer, const double *values)
+{
+    size_t k = scorer->model->classes.n;
+
+    for (size_t i = 0; i < scorer->score.n_out; i++)
+        if (isnan(values[i]))
+            return -1;
+    return (int) (scorer->score.decision == KM_DECISION_PAIRS ? class_by_votes(k, values)
+                  : class_by_value(k, values));
 }
 
 static KmStatus
@@ -210,5 +248,7 @@ km_scorer_predict(KmContext *ctx, const KmScorer *scorer, const double *values, 
         return km_hint(ctx, KM_UNSUPPORTED, "Use transform.");
     }
     *out = values[0];
+    if (scorer->score.decision == KM_DECISION_SIGN && !isnan(values[0]))
+        *out = values[0] > 0 ? 1 : -1;
     return KM_OK;
 }

@@ -169,7 +169,8 @@ km_svc_prepare(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t 
     KM_TRY(km_alloc(ctx, 1, &scorer));
     KM_TRY(load(ctx, model, d, scorer));
     KM_TRY(km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel));
-    *out = (KmScore) {.d = d, .n_out = scorer->k * (scorer->k - 1) / 2, .state = scorer, .run = run_kernel};
+    *out = (KmScore) {.d = d, .n_out = scorer->k * (scorer->k - 1) / 2, .decision = KM_DECISION_PAIRS,
+                      .state = scorer, .run = run_kernel};
     if (!is_linear(kernel))
         return prepare_kernel(ctx, kernel, scorer);
     out->run = run_linear;

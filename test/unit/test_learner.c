@@ -398,7 +398,7 @@ static KmScorer
 make_classifier(KmModel *model, size_t k, KmLabelKind kind)
 {
     model->classes = (KmClasses) {k, kind, label_texts, label_numbers};
-    return (KmScorer) {.model = model, .score = {.n_out = k * (k - 1) / 2}};
+    return (KmScorer) {.model = model, .score = {.n_out = k * (k - 1) / 2, .decision = KM_DECISION_PAIRS}};
 }
 
 static void
@@ -455,6 +455,46 @@ test_votes_of_four(void **unused)
                 best = c;
         assert_int_equal(km_scorer_class(&scorer, values), best);
     }
+}
+
+static void
+test_value_for_each_class(void **unused)
+{
+    const double first[] = {3, 1, 2}, tie[] = {-2, -1, -1}, zeros[] = {0, 0, 0}, nan[] = {5, 1, NAN};
+    const double values[] = {0, -0.0, 5e-324, -5e-324, NAN};
+    const int expected[] = {0, 0, 1, 0, -1};
+    KmModel model = {0};
+    KmScorer scorer = make_classifier(&model, 3, KM_LABEL_NUMBER);
+
+    (void) unused;
+    scorer.score.decision = KM_DECISION_CLASSES;
+    assert_int_equal(km_scorer_class(&scorer, first), 0);
+    assert_int_equal(km_scorer_class(&scorer, tie), 1);
+    assert_int_equal(km_scorer_class(&scorer, zeros), 0);
+    assert_int_equal(km_scorer_class(&scorer, nan), -1);
+    scorer = make_classifier(&model, 2, KM_LABEL_NUMBER);
+    scorer.score.decision = KM_DECISION_CLASSES;
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(km_scorer_class(&scorer, values + i), expected[i]);
+}
+
+static void
+test_sign(void **unused)
+{
+    const double values[] = {0.25, 0, -0.25, INFINITY, NAN}, expected[] = {1, -1, -1, 1, NAN};
+    KmContext *ctx = km_context_create(SIZE_MAX);
+    KmModel model = {0};
+    const KmScorer scorer = {.model = &model, .score = {.n_out = 1, .decision = KM_DECISION_SIGN}};
+
+    (void) unused;
+    for (size_t i = 0; i < 5; i++)
+    {
+        double value;
+
+        assert_int_equal(km_scorer_predict(ctx, &scorer, values + i, &value), KM_OK);
+        assert_true(isnan(expected[i]) ? isnan(value) : value == expected[i]);
+    }
+    km_context_destroy(ctx);
 }
 
 static void
@@ -539,6 +579,8 @@ main(void)
         cmocka_unit_test(test_two_classes),
         cmocka_unit_test(test_votes),
         cmocka_unit_test(test_votes_of_four),
+        cmocka_unit_test(test_value_for_each_class),
+        cmocka_unit_test(test_sign),
         cmocka_unit_test(test_predict),
         cmocka_unit_test(test_models_that_cannot_be_used),
         cmocka_unit_test(test_wrong_number_of_classes),
