@@ -1,5 +1,5 @@
 /*
- * smo.c: SMO over all variables, while their rows of K fit (see smo.h).
+ * smo.c: SMO over all variables (see smo.h).
  *
  * A step moves b_i up and b_j down.  i violates most; j gains most with it, by the second-order
  * rule of Fan, Chen and Lin (2005).  Two passes over the variables a step: one chooses j, one
@@ -12,8 +12,9 @@
 #include "smo_state.h"
 
 #define POLL_WORK ((size_t) 1 << 22)    /* elements between polls: a few milliseconds */
-#define REFRESH_ROWS 16         /* rows added to a fresh gradient at once */
+#define ROWS_AT_ONCE 16         /* rows added to a gradient between polls */
 #define MAX_STALLS 5            /* fresh gradients in a row that find no progress */
+#define WHOLE_ALWAYS 2048       /* variables: fewer than this need no blocks while their rows fit */
 #define DIVERGENCE_STEPS 256    /* steps between looks at whether b diverges */
 #define DIVERGENCE 1e-12        /* squared distance of the hulls, over the largest k(x,x), that counts as none */
 
@@ -85,6 +86,29 @@ km_smo_choose(KmSmo *smo)
     smo->passes->choose(smo->stride, smo->g, smo->up, smo->low, &smo->choice);
 }
 
+static KmStatus
+poll_after(KmContext *ctx, KmSmo *smo, size_t elements)
+{
+    smo->work += elements;
+    if (smo->work < POLL_WORK)
+        return KM_OK;
+    smo->work = 0;
+    return km_poll(ctx);
+}
+
+KmStatus
+km_smo_accumulate(KmContext *ctx, KmSmo *smo, size_t m, const void *const *row, const double *coef)
+{
+    for (size_t r = 0; r < m; r += ROWS_AT_ONCE)
+    {
+        size_t rows = m - r < ROWS_AT_ONCE ? m - r : ROWS_AT_ONCE;
+
+        smo->passes->accumulate(smo->stride, rows, row + r, coef + r, smo->g);
+        KM_TRY(poll_after(ctx, smo, rows * smo->stride));
+    }
+    return KM_OK;
+}
+
 /* ---- one pair ---- */
 
 /* The next bound or kink above and below b_v: the objective is quadratic up to there. */
@@ -124,16 +148,6 @@ row_element(const KmSmo *smo, const void *row, size_t j)
     return smo->passes == km_smo_passes(true) ? ((const float *) row)[j] : ((const double *) row)[j];
 }
 
-static KmStatus
-poll_after(KmContext *ctx, KmSmo *smo, size_t elements)
-{
-    smo->work += elements;
-    if (smo->work < POLL_WORK)
-        return KM_OK;
-    smo->work = 0;
-    return km_poll(ctx);
-}
-
 /* With infinite boxes the dual has an optimum only if the convex hulls of the classes are apart.
  * b / sum of its positive part is a difference of points of the two hulls, b'Kb its squared length. */
 bool
@@ -152,9 +166,9 @@ km_smo_diverges(const KmSmo *smo)
 }
 
 KmStatus
-km_smo_steps(KmContext *ctx, KmSmo *smo, double tol, KmSmoRow row_of, void *state)
+km_smo_steps(KmContext *ctx, KmSmo *smo, double tol, uint64_t limit, KmSmoRow row_of, void *state)
 {
-    while (km_smo_gap(smo) >= tol && smo->iterations < smo->max_iter)
+    while (km_smo_gap(smo) >= tol && smo->iterations < limit)
     {
         size_t i = smo->choice.i, j;
         const void *ki, *kj;
@@ -248,9 +262,9 @@ kept_row(KmContext *ctx, const KmSmo *smo, void *state, size_t v, const void **r
 static KmStatus
 refresh_gradient(KmContext *ctx, KmSmo *smo, KmRows *rows)
 {
-    size_t taken[REFRESH_ROWS], m = 0, most = km_rows_capacity(rows);
-    const void *row[REFRESH_ROWS];
-    double coef[REFRESH_ROWS];
+    size_t taken[ROWS_AT_ONCE], m = 0, most = km_rows_capacity(rows);
+    const void *row[ROWS_AT_ONCE];
+    double coef[ROWS_AT_ONCE];
 
     memcpy(smo->g, smo->p, smo->n * sizeof *smo->g);
     for (size_t v = 0; v < smo->n; v++)
@@ -260,11 +274,10 @@ refresh_gradient(KmContext *ctx, KmSmo *smo, KmRows *rows)
             coef[m] = smo->b[v];
             taken[m++] = v;
         }
-        if (m == REFRESH_ROWS || m == most || (v + 1 == smo->n && m > 0))
+        if (m == ROWS_AT_ONCE || m == most || (v + 1 == smo->n && m > 0))
         {
             KM_TRY(km_rows_take(ctx, rows, m, taken, row));
-            smo->passes->accumulate(smo->stride, m, row, coef, smo->g);
-            KM_TRY(poll_after(ctx, smo, m * smo->stride));
+            KM_TRY(km_smo_accumulate(ctx, smo, m, row, coef));
             m = 0;
         }
     }
@@ -315,6 +328,14 @@ goes_on(const KmSmo *smo, double tol)
     return km_smo_gap(smo) >= tol && smo->iterations < smo->max_iter && !km_smo_diverges(smo);
 }
 
+/* Steps over all variables lead fastest to the rows that matter, but each passes over all of them; where
+ * many steps are needed, blocks that stay in the cache take over. */
+static uint64_t
+whole_limit(const KmSmo *smo)
+{
+    return smo->n < WHOLE_ALWAYS || smo->n > smo->max_iter ? smo->max_iter : smo->n;
+}
+
 /* Steps and fresh gradients in turn, until a fresh one confirms the optimum.  A fresh gradient that keeps
  * finding the same gap shows that rounding allows no more. */
 static KmStatus
@@ -325,8 +346,8 @@ optimise(KmContext *ctx, KmSmo *smo, const KmQuadratic *problem, KmRows *rows)
 
     while (goes_on(smo, problem->tol) && stalls < MAX_STALLS)
     {
-        KM_TRY(km_smo_steps(ctx, smo, problem->tol, kept_row, rows));
-        if (goes_on(smo, problem->tol) && km_rows_full(rows))
+        KM_TRY(km_smo_steps(ctx, smo, problem->tol, whole_limit(smo), kept_row, rows));
+        if (goes_on(smo, problem->tol))
             KM_TRY(km_smo_blocks(ctx, smo, problem->tol, rows));
         KM_TRY(refresh_gradient(ctx, smo, rows));
         stalls = km_smo_gap(smo) < smallest ? 0 : stalls + 1;

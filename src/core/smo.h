@@ -39,7 +39,7 @@ typedef struct KmSolution
 /* LIBSVM's limit: max(1e7, 100 n). */
 extern uint64_t km_smo_default_steps(size_t n);
 
-/* Once the rows no longer fit, goes on by blocks of variables; the optimum is the same.
+/* Goes on by blocks of variables after many steps, or once the rows no longer fit; the optimum is the same.
  * KM_RANGE if values of K are not finite. */
 extern KmStatus km_smo_solve(KmContext *ctx, const KmQuadratic *problem, KmRows *rows, KmSolution *solution);
 

@@ -1,5 +1,5 @@
 /*
- * smo_blocks.c: SMO by blocks of variables, for rows of K that do not all fit (see smo.h).
+ * smo_blocks.c: SMO by blocks of variables: for rows of K that do not all fit, and for many steps.
  *
  * A round takes the worst violators and the newest half of the last block, steps within the block
  * on its own small matrix, then brings the gradient of all variables up to date.  The most
@@ -154,8 +154,8 @@ block_row(KmContext *ctx, const KmSmo *smo, void *state, size_t i, const void **
 }
 
 /* Write b back and update the gradient of all variables by the rows whose b changed. */
-static void
-unload_block(KmSmo *smo, Block *block)
+static KmStatus
+unload_block(KmContext *ctx, KmSmo *smo, Block *block)
 {
     size_t changed = 0;
 
@@ -171,8 +171,9 @@ unload_block(KmSmo *smo, Block *block)
         block->row[changed] = block->row[r];
         block->keys[changed++] = change;
     }
-    smo->passes->accumulate(smo->stride, changed, block->row, block->keys, smo->g);
+    KM_TRY(km_smo_accumulate(ctx, smo, changed, block->row, block->keys));
     km_smo_choose(smo);
+    return KM_OK;
 }
 
 KmStatus
@@ -192,11 +193,10 @@ km_smo_blocks(KmContext *ctx, KmSmo *smo, double tol, KmRows *rows)
         KM_TRY(km_rows_take(ctx, rows, block.n, block.member, block.row));
         load_block(smo, &block);
         block.smo.iterations = smo->iterations;
-        block.smo.max_iter = round < smo->max_iter ? round : smo->max_iter;
-        KM_TRY(km_smo_steps(ctx, &block.smo, fmax(tol, ROUND_TOL * km_smo_gap(smo)), block_row, &block));
+        KM_TRY(km_smo_steps(ctx, &block.smo, fmax(tol, ROUND_TOL * km_smo_gap(smo)),
+                            round < smo->max_iter ? round : smo->max_iter, block_row, &block));
         smo->iterations = block.smo.iterations;
-        unload_block(smo, &block);
-        KM_TRY(km_poll(ctx));
+        KM_TRY(unload_block(ctx, smo, &block));
     }
     block_free(ctx, &block);
     return KM_OK;

@@ -761,6 +761,41 @@ within_the_memory_cap(void **unused)
     }
 }
 
+/* The value of the primal, 1/2 |w|^2 + c sum of hinge losses, from decision values alone. */
+static double
+primal(const Fitted *fitted, double c, size_t n, const double *x, const uint32_t *label)
+{
+    const KmArray *rows = km_model_array(fitted->model, "rows"), *coef = km_model_array(fitted->model, "coef");
+    double value = 0;
+
+    for (size_t s = 0; s < rows->rows; s++)
+        value += coef->data[s] * (decision(fitted, rows->data + s * rows->columns) - intercept(fitted)) / 2;
+    for (size_t i = 0; i < n; i++)
+        value += c * fmax(0, 1 - (label[i] == 1 ? 1 : -1) * decision(fitted, x + i * rows->columns));
+    return value;
+}
+
+/* More steps than rows, so that blocks take over: the dual still meets the primal. */
+static void
+duality_gap_of_a_long_run(void **unused)
+{
+    static double x[2 * LARGE];
+    static uint32_t label[LARGE];
+    const char *texts[] = {"svc(rbf(gamma=3), c=1000)", "svc(rbf(gamma=3) + 0.1*linear, c=1000)"};
+
+    (void) unused;
+    noisy_disc(x, label);
+    for (size_t t = 0; t < ELEMENTS(texts); t++)
+    {
+        Fitted fitted = fit(texts[t], LARGE, 2, x, label);
+        double objective = fact(&fitted, "objective");
+
+        assert_true(fact(&fitted, "converged") == 1 && fact(&fitted, "iterations") > 2 * LARGE);
+        assert_near(primal(&fitted, 1000, LARGE, x, label), objective, 1e-3 * objective);
+        end(&fitted);
+    }
+}
+
 static bool
 stop_later(KmContext *ctx)
 {
@@ -849,6 +884,7 @@ main(void)
         cmocka_unit_test(inseparable_hard_margin),
         cmocka_unit_test(warning_without_convergence),
         cmocka_unit_test(within_the_memory_cap),
+        cmocka_unit_test(duality_gap_of_a_long_run),
         cmocka_unit_test(cancelled),
         cmocka_unit_test(models_that_are_wrong),
     };
