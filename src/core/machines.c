@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 #define SINGLE_TOL 1e-4         /* float32 rows for tolerances from here on … */
-#define SINGLE_BOX 1e4          /* … and boxes up to here: their rounding times the box stays below the tolerance */
+#define SINGLE_BOX 1e4          /* … and boxes up to here: rounding times the box stays below them */
 #define WORK_ARRAYS 16          /* float64 arrays of a solver over all variables, and its caller's */
 #define WORK_BYTES ((size_t) 4 << 20)   /* blocks of variables, tiles */
-#define POINT_ARRAYS 6          /* copies of the rows: points, their float32 form, those of a pair, the model's */
+#define POINT_ARRAYS 6          /* copies of the rows: points, in float32, of a pair, in the model */
 
 KmStatus
 km_machine_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmKernel **out)
@@ -29,18 +29,20 @@ KmStatus
 km_machine_reserve(KmContext *ctx, const char *what, size_t n, size_t d)
 {
     double rows = 8.0 * (double) (n + KM_ROWS_PAD) * KM_ROWS_BATCH;
+    double arrays = 8.0 * (double) n * (WORK_ARRAYS + POINT_ARRAYS * (double) d);
     char text[100];
 
     snprintf(text, sizeof text, "%s on %zu rows", what, n);
-    return km_reserve(ctx, (double) WORK_BYTES + 8.0 * (double) n * (WORK_ARRAYS + POINT_ARRAYS * (double) d) + rows,
-                      text, "Use a sample of the rows, or raise kernelml.max_memory.");
+    return km_reserve(ctx, WORK_BYTES + arrays + rows, text,
+                      "Use a sample of the rows, or raise kernelml.max_memory.");
 }
 
 KmStatus
-km_machine_rows(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, size_t n_max, size_t d, double tol,
-                double box, KmMachineRows *out)
+km_machine_rows(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, size_t n_max, size_t d,
+                double tol, double box, KmMachineRows *out)
 {
-    bool single = km_kernel_has_f32(kernel) && (kernel->flags & KM_BOUNDED) && tol >= SINGLE_TOL && box <= SINGLE_BOX;
+    bool single = km_kernel_has_f32(kernel) && (kernel->flags & KM_BOUNDED) && tol >= SINGLE_TOL &&
+        box <= SINGLE_BOX;
     size_t work = WORK_BYTES + 8 * n_max * (WORK_ARRAYS + 2 * d), left;
 
     KM_TRY(km_row_source_create(ctx, kernel, n_max, d, single, points, &out->source));
@@ -66,7 +68,8 @@ km_machine_count(KmMachineFacts *facts, const KmSolution *solution)
 }
 
 KmStatus
-km_machine_add_facts(KmContext *ctx, const KmArgs *args, const KmMachineFacts *facts, size_t n_sv, KmModel *model)
+km_machine_add_facts(KmContext *ctx, const KmArgs *args, const KmMachineFacts *facts, size_t n_sv,
+                     KmModel *model)
 {
     if (facts->unfinished > 0)
         km_warn(ctx, "%s did not converge: after %" PRIu64 " iterations the gap is %g, tol is %g",

@@ -15,16 +15,16 @@ extern KmStatus km_machine_reserve(KmContext *ctx, const char *what, size_t n, s
 extern KmStatus km_machine_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table,
                                   KmKernel **out);
 
-/* Rows of K for problems over at most n_max of the points, in the precision that tol and the largest finite or
- * infinite box allow. */
+/* Rows of K for problems over at most n_max of the points, in the precision that tol and the largest
+ * box allow. */
 typedef struct KmMachineRows
 {
     KmRowSource *source;
     KmRows *rows;
 } KmMachineRows;
 
-extern KmStatus km_machine_rows(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, size_t n_max, size_t d,
-                                double tol, double box, KmMachineRows *out);
+extern KmStatus km_machine_rows(KmContext *ctx, const KmKernel *kernel, const KmPoints *points,
+                                size_t n_max, size_t d, double tol, double box, KmMachineRows *out);
 extern KmStatus km_machine_open(KmContext *ctx, KmMachineRows *rows, const KmPoints *points);
 
 /* Sums over the problems of one model. */
@@ -38,7 +38,7 @@ typedef struct KmMachineFacts
 
 extern void km_machine_count(KmMachineFacts *facts, const KmSolution *solution);
 /* Into the model; a warning if some problem did not converge. */
-extern KmStatus km_machine_add_facts(KmContext *ctx, const KmArgs *args, const KmMachineFacts *facts, size_t n_sv,
-                                     KmModel *model);
+extern KmStatus km_machine_add_facts(KmContext *ctx, const KmArgs *args, const KmMachineFacts *facts,
+                                     size_t n_sv, KmModel *model);
 
 #endif

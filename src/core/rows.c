@@ -294,7 +294,8 @@ make_kernel_rows(KmContext *ctx, KmRowSource *source, size_t m, const size_t *i,
 
     km_points_gather(state->points, m, i, state->batch);
     if (source->single)
-        KM_TRY(km_kernel_tile_f32(ctx, state->kernel, state->batch, 0, m, state->points, 0, source->n, ld, out));
+        KM_TRY(km_kernel_tile_f32(ctx, state->kernel, state->batch, 0, m, state->points, 0, source->n, ld,
+                                  out));
     else
         KM_TRY(km_kernel_tile(ctx, state->kernel, state->batch, 0, m, state->points, 0, source->n, ld, out));
     for (size_t r = 0; r < m; r++)

@@ -28,14 +28,15 @@ struct KmRowSource
 
 /* The rows of a kernel over at most n_max points of d columns; single: float32 rows (only where
  * km_kernel_has_f32()). */
-extern KmStatus km_row_source_create(KmContext *ctx, const KmKernel *kernel, size_t n_max, size_t d, bool single,
-                                     const KmPoints *like, KmRowSource **out);
+extern KmStatus km_row_source_create(KmContext *ctx, const KmKernel *kernel, size_t n_max, size_t d,
+                                     bool single, const KmPoints *like, KmRowSource **out);
 /* Set the points, which must outlive the source's use; again for others that are like them. */
 extern KmStatus km_row_source_open(KmContext *ctx, KmRowSource *source, const KmPoints *points);
 
 typedef struct KmRows KmRows;
 
-/* Room for rows of up to n_max columns.  budget: bytes for kept rows (one batch, or all n rows, is always kept). */
+/* Room for rows of up to n_max columns.  budget: bytes for kept rows (one batch, or all n rows, is always
+ * kept). */
 extern KmStatus km_rows_create(KmContext *ctx, size_t n_max, bool single, size_t budget, KmRows **out);
 /* Begin with another source of n <= n_max rows; nothing is kept, the memory stays. */
 extern void km_rows_open(KmRows *rows, KmRowSource *source);
@@ -47,13 +48,14 @@ extern size_t km_rows_capacity(const KmRows *rows);     /* rows that can be kept
 extern uint64_t km_rows_made(const KmRows *rows);
 extern bool km_rows_full(const KmRows *rows);
 
-/* Row i if it is kept, else NULL.  Kept rows stay where they are until km_rows_take() gives their slot away. */
+/* Row i if it is kept, else NULL.  Kept rows stay where they are until km_rows_take() gives their slot
+ * away. */
 extern const void *km_rows_find(const KmRows *rows, size_t i);
-/* Keep the distinct rows i[0..m-1], m <= KM_ROWS_BATCH, none of them kept yet: as many from the front as there is
- * room for. */
+/* Keep the distinct rows i[0..m-1], m <= KM_ROWS_BATCH, none of them kept yet: as many from the front as
+ * there is room for. */
 extern KmStatus km_rows_keep(KmContext *ctx, KmRows *rows, size_t m, const size_t *i);
-/* row[r] = the distinct rows i[r], r < m <= capacity, all at once; slots of other rows are given away as needed,
- * the longest unused first (by the clock rule). */
+/* row[r] = the distinct rows i[r], r < m <= capacity, all at once; slots of other rows are given away as
+ * needed, the longest unused first (by the clock rule). */
 extern KmStatus km_rows_take(KmContext *ctx, KmRows *rows, size_t m, const size_t *i, const void **row);
 
 #endif

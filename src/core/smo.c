@@ -16,7 +16,7 @@
 #define MAX_STALLS 5            /* fresh gradients in a row that find no progress */
 #define WHOLE_ALWAYS 2048       /* variables: fewer than this need no blocks while their rows fit */
 #define DIVERGENCE_STEPS 256    /* steps between looks at whether b diverges */
-#define DIVERGENCE 1e-12        /* squared distance of the hulls, over the largest k(x,x), that counts as none */
+#define DIVERGENCE 1e-12        /* squared distance of the hulls over the largest k(x,x): none if smaller */
 
 const KmSmoPasses *
 km_smo_passes(bool single)
@@ -195,8 +195,8 @@ km_smo_steps(KmContext *ctx, KmSmo *smo, double tol, uint64_t limit, KmSmoRow ro
 }
 
 size_t
-km_smo_violators(const KmSmo *smo, int sign, size_t m, bool (*skip)(const void *state, size_t v), const void *state,
-                 double *keys, size_t *out)
+km_smo_violators(const KmSmo *smo, int sign, size_t m, bool (*skip)(const void *state, size_t v),
+                 const void *state, double *keys, size_t *out)
 {
     size_t found = 0;
 

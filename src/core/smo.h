@@ -18,7 +18,7 @@ typedef struct KmQuadratic
 {
     size_t n;                   /* variables: the rows of the source */
     const double *p;            /* n: linear term */
-    const double *lower, *upper;        /* n: box, lower <= 0 <= upper where kink > 0; may be infinite (hard margin) */
+    const double *lower, *upper;        /* n: box, may be infinite; lower <= 0 <= upper where kink > 0 */
     double kink;                /* slope of |b|, >= 0 */
     double tol;                 /* stop when the largest violation of a pair is below */
     uint64_t max_iter;          /* pair steps; km_smo_default_steps(n) is the usual limit */

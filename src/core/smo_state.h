@@ -37,7 +37,8 @@ extern void km_smo_begin(KmSmo *smo, size_t n, size_t stride);
 /* After b[v] changed. */
 extern void km_smo_status(KmSmo *smo, size_t v);
 /* g += sum over r < m of coef[r] * row[r]; polls. */
-extern KmStatus km_smo_accumulate(KmContext *ctx, KmSmo *smo, size_t m, const void *const *row, const double *coef);
+extern KmStatus km_smo_accumulate(KmContext *ctx, KmSmo *smo, size_t m, const void *const *row,
+                                  const double *coef);
 /* After g changed. */
 extern void km_smo_choose(KmSmo *smo);
 
@@ -47,16 +48,18 @@ km_smo_gap(const KmSmo *smo)
     return smo->choice.greatest - smo->choice.least;
 }
 
-/* Pair steps until the gap is below tol, there were `limit` iterations, a row cannot be had, or b diverges. */
-extern KmStatus km_smo_steps(KmContext *ctx, KmSmo *smo, double tol, uint64_t limit, KmSmoRow row_of, void *state);
+/* Pair steps until the gap is below tol, there were `limit` iterations, a row cannot be had, or b
+ * diverges. */
+extern KmStatus km_smo_steps(KmContext *ctx, KmSmo *smo, double tol, uint64_t limit, KmSmoRow row_of,
+                             void *state);
 
 /* True if boxes are infinite and the objective falls without end. */
 extern bool km_smo_diverges(const KmSmo *smo);
 
-/* The (at most m) variables that most want to rise (sign 1) or fall (sign -1), best first, ties to the lowest,
- * leaving out those that skip() names; returns how many.  keys: room for m. */
-extern size_t km_smo_violators(const KmSmo *smo, int sign, size_t m, bool (*skip)(const void *state, size_t v),
-                               const void *state, double *keys, size_t *out);
+/* The (at most m) variables that most want to rise (sign 1) or fall (sign -1), best first, ties to the
+ * lowest, leaving out those that skip() names; returns how many.  keys: room for m. */
+extern size_t km_smo_violators(const KmSmo *smo, int sign, size_t m,
+                               bool (*skip)(const void *state, size_t v), const void *state, double *keys, size_t *out);
 
 /* Rounds over blocks of variables (smo_blocks.c). */
 extern KmStatus km_smo_blocks(KmContext *ctx, KmSmo *smo, double tol, KmRows *rows);

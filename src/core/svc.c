@@ -149,7 +149,8 @@ check_classes(KmContext *ctx, const Fit *fit)
         return KM_OK;
     if (present == 0)
         return km_fail(ctx, KM_DATA, "svc needs at least two classes, all have weight 0");
-    return km_fail(ctx, KM_DATA, "svc needs at least two classes, found only \"%s\"", fit->table->classes->text[last]);
+    return km_fail(ctx, KM_DATA, "svc needs at least two classes, found only \"%s\"",
+                   fit->table->classes->text[last]);
 }
 
 /* Rows of the largest pair. */
@@ -266,8 +267,8 @@ solve_pairs(KmContext *ctx, Fit *fit)
     KM_TRY(pair_create(ctx, n_max, &pair));
     if (n_max < fit->table->n)
         KM_TRY(km_points_reserve(ctx, fit->points, n_max, &fit->subset));
-    KM_TRY(km_machine_rows(ctx, fit->kernel, fit->points, n_max, fit->table->d, km_arg_number(fit->args, "tol"),
-                           largest_box(fit), &fit->rows));
+    KM_TRY(km_machine_rows(ctx, fit->kernel, fit->points, n_max, fit->table->d,
+                           km_arg_number(fit->args, "tol"), largest_box(fit), &fit->rows));
     for (size_t p = 0; p + 1 < fit->k; p++)
         for (size_t q = p + 1; q < fit->k; q++)
         {
@@ -357,8 +358,8 @@ const KmEstimatorType km_estimator_svc = {
         .what = "estimator",
         .params = {
             {.name = "kernel", .kinds = KM_KIND_KERNEL, .standard = "rbf", .positional = true},
-            {.name = "c", .alias = "cost", .kinds = KM_KIND_NUMBER, .standard = "1", .min = 0, .max = INFINITY,
-             .open = true, .grid = true, .positional = true},
+            {.name = "c", .alias = "cost", .kinds = KM_KIND_NUMBER, .standard = "1", .min = 0,
+             .max = INFINITY, .open = true, .grid = true, .positional = true},
             {.name = "class_weight", .kinds = KM_KIND_WORD | KM_KIND_MAP, .min = 0, .max = 1e300,
              .words = weight_words},
             {.name = "tol", .kinds = KM_KIND_NUMBER, .standard = "1e-3", .min = 0, .max = 1, .open = true},

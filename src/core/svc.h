@@ -19,6 +19,7 @@ km_svc_column(size_t c, size_t e)
     return e - (e > c);
 }
 
-extern KmStatus km_svc_prepare(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmScore *out);
+extern KmStatus km_svc_prepare(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d,
+                               KmScore *out);
 
 #endif

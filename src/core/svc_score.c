@@ -66,7 +66,8 @@ run_linear(KmContext *ctx, const KmScore *score, size_t m, const double *z, doub
     for (size_t i = 0; i < m; i++)
         for (size_t pair = 0; pair < score->n_out; pair++)
             out[i * score->n_out + pair] =
-                km_dot_fixed(scorer->d, z + i * scorer->d, scorer->w + pair * scorer->d) + scorer->intercept[pair];
+                km_dot_fixed(scorer->d, z + i * scorer->d, scorer->w + pair * scorer->d) +
+                    scorer->intercept[pair];
     return KM_OK;
 }
 
@@ -111,7 +112,8 @@ prepare_kernel(KmContext *ctx, const KmKernel *kernel, Scorer *scorer)
 {
     KM_TRY(km_target_create(ctx, kernel, scorer->n_sv, scorer->d, scorer->rows, &scorer->target));
     scorer->stride = km_target_stride(scorer->target);
-    return km_alloc_bytes(ctx, scorer->stride, KM_SCORE_ROWS * sizeof *scorer->values, (void **) &scorer->values);
+    return km_alloc_bytes(ctx, scorer->stride, KM_SCORE_ROWS * sizeof *scorer->values,
+                          (void **) &scorer->values);
 }
 
 /* Whole counts that add up to the support rows. */
@@ -124,7 +126,8 @@ set_classes(KmContext *ctx, const double *counts, Scorer *scorer)
         size_t left = scorer->n_sv - scorer->first[c];
 
         if (!(counts[c] >= 0 && counts[c] <= (double) left) || counts[c] != floor(counts[c]))
-            return km_fail(ctx, KM_CORRUPT, "class %zu has %g of %zu support rows", c + 1, counts[c], scorer->n_sv);
+            return km_fail(ctx, KM_CORRUPT, "class %zu has %g of %zu support rows", c + 1, counts[c],
+                           scorer->n_sv);
         scorer->first[c + 1] = scorer->first[c] + (size_t) counts[c];
     }
     if (scorer->first[scorer->k] != scorer->n_sv || scorer->n_sv == 0)

@@ -26,8 +26,8 @@ km_thin_pack(size_t n, size_t d, const float *z, float *panels)
 }
 
 void
-km_thin_dot(size_t m, size_t n, size_t d, float scale, const float *x, const float *panels, size_t j0, size_t ld,
-            float *out)
+km_thin_dot(size_t m, size_t n, size_t d, float scale, const float *x, const float *panels, size_t j0,
+            size_t ld, float *out)
 {
     KM_PICK(km_thin_ops)->dot(m, n, d, scale, x, panels + j0 * d, ld, out);
 }

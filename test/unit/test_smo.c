@@ -10,6 +10,7 @@
 
 #include "numbers.h"
 #include "simd.h"
+#include "simd/thin_ops.h"
 #include "smo.h"
 #include "smo_ops.h"
 #include "thin.h"
@@ -341,10 +342,12 @@ classification(KmContext *ctx, double c)
         problem->upper[i] = problem->p[i] < 0 ? c : 0;
         for (size_t j = 0; j <= i; j++)
             problem->k[i * N + j] = problem->k[j * N + i] =
-                exp(-10 * ((x[i][0] - x[j][0]) * (x[i][0] - x[j][0]) + (x[i][1] - x[j][1]) * (x[i][1] - x[j][1])));
+                exp(-10 * ((x[i][0] - x[j][0]) * (x[i][0] - x[j][0]) +
+                           (x[i][1] - x[j][1]) * (x[i][1] - x[j][1])));
     }
     problem->ctx = ctx;
-    problem->quadratic = (KmQuadratic) {.n = N, .p = problem->p, .lower = problem->lower, .upper = problem->upper,
+    problem->quadratic = (KmQuadratic) {.n = N, .p = problem->p, .lower = problem->lower,
+                                        .upper = problem->upper,
                                         .tol = 1e-3, .max_iter = km_smo_default_steps(N)};
     return problem;
 }
@@ -521,12 +524,13 @@ values_that_are_not_finite(void **unused)
     for (size_t t = 0; t < ELEMENTS(bad); t++)
     {
         KmSolution solution = {.b = problem->b};
+        Matrix *matrix;
 
         memset(problem->b, 0, sizeof problem->b);
         for (size_t e = 0; e < N * N; e++)
             problem->k[e] = e % (N + 1) == 0 ? 1e308 : bad[t];
-        assert_int_equal(km_smo_solve(ctx, &problem->quadratic, open_matrix(ctx, N, problem->k, false, SIZE_MAX)->rows,
-                                      &solution), KM_RANGE);
+        matrix = open_matrix(ctx, N, problem->k, false, SIZE_MAX);
+        assert_int_equal(km_smo_solve(ctx, &problem->quadratic, matrix->rows, &solution), KM_RANGE);
     }
     km_context_destroy(ctx);
 }
@@ -555,7 +559,8 @@ cancelled(void **unused)
         ctx->owner = &left;
         ctx->poll = stop_after_some;
         assert_int_equal(km_smo_solve(ctx, &problem->quadratic,
-                                      open_matrix(ctx, N, problem->k, false, budget ? SIZE_MAX : 0)->rows, &solution),
+                                      open_matrix(ctx, N, problem->k, false, budget ? SIZE_MAX : 0)->rows,
+                                          &solution),
                          KM_CANCELLED);
         km_context_destroy(ctx);
     }
@@ -663,16 +668,27 @@ rows_opened_again(void **unused)
 
 /* ---- passes of each instruction set ---- */
 
-static const KmSmoOps *
-variant(int which)
+static const struct
+{
+    const KmSmoOps *smo;
+    const KmThinOps *thin;
+} variants[] = {
+    {&km_smo_ops_base, &km_thin_ops_base},
+#if defined(__x86_64__)
+    {&km_smo_ops_avx2, &km_thin_ops_avx2},
+    {&km_smo_ops_avx512, &km_thin_ops_avx512},
+#endif
+};
+
+/* How many of them this CPU can run. */
+static size_t
+n_variants(void)
 {
 #if defined(__x86_64__)
-    if (which == 1)
-        return KM_HAS_AVX2() ? &km_smo_ops_avx2 : NULL;
-    if (which == 2)
-        return KM_HAS_AVX512() ? &km_smo_ops_avx512 : NULL;
+    return KM_HAS_AVX512() ? 3 : KM_HAS_AVX2() ? 2 : 1;
+#else
+    return 1;
 #endif
-    return which == 0 ? &km_smo_ops_base : NULL;
 }
 
 typedef struct Arrays
@@ -768,16 +784,18 @@ passes_agree_with_loops(void **unused)
     uint64_t seed = 13;
 
     (void) unused;
-    for (int which = 0; which < 3; which++)
-        for (int trial = 0; trial < 200 && variant(which) != NULL; trial++)
+    for (size_t which = 0; which < n_variants(); which++)
+        for (int trial = 0; trial < 200; trial++)
         {
+            const KmSmoOps *ops = variants[which].smo;
+
             fill_arrays(&a, KM_SMO_PAD * (1 + next_bits(&seed) % 64), &seed);
-            check_update(&variant(which)->single, &a, a.si, a.sj);
-            check_update(&variant(which)->wide, &a, a.ki, a.kj);
-            check_partner(&variant(which)->single, &a, a.si);
-            check_partner(&variant(which)->wide, &a, a.ki);
-            check_accumulate(&variant(which)->single, &a, a.si, a.sj);
-            check_accumulate(&variant(which)->wide, &a, a.ki, a.kj);
+            check_update(&ops->single, &a, a.si, a.sj);
+            check_update(&ops->wide, &a, a.ki, a.kj);
+            check_partner(&ops->single, &a, a.si);
+            check_partner(&ops->wide, &a, a.ki);
+            check_accumulate(&ops->single, &a, a.si, a.sj);
+            check_accumulate(&ops->wide, &a, a.ki, a.kj);
         }
 }
 
@@ -795,13 +813,14 @@ nothing_to_choose(void **unused)
         a.up[v] = INFINITY;
         a.low[v] = -INFINITY;
     }
-    for (int which = 0; which < 3; which++)
-        if (variant(which) != NULL)
-        {
-            variant(which)->single.choose(32, a.g, a.up, a.low, &choice);
-            assert_int_equal(choice.i, KM_SMO_NONE);
-            assert_int_equal(variant(which)->single.partner(32, 0, 1, a.si, a.g, a.low, a.diagonal), KM_SMO_NONE);
-        }
+    for (size_t which = 0; which < n_variants(); which++)
+    {
+        const KmSmoPasses *passes = &variants[which].smo->single;
+
+        passes->choose(32, a.g, a.up, a.low, &choice);
+        assert_int_equal(choice.i, KM_SMO_NONE);
+        assert_int_equal(passes->partner(32, 0, 1, a.si, a.g, a.low, a.diagonal), KM_SMO_NONE);
+    }
 }
 
 static void
@@ -810,12 +829,13 @@ thin_products(void **unused)
     uint64_t seed = 15;
 
     (void) unused;
-    for (int trial = 0; trial < 100; trial++)
+    for (size_t trial = 0; trial < 300; trial++)
     {
         size_t m = 1 + next_bits(&seed) % 9, n = 1 + next_bits(&seed) % 100, d = next_bits(&seed) % 40;
-        size_t j0 = n > 40 && trial % 2 ? KM_THIN_WIDTH : 0, ld = n + 3;
+        size_t j0 = n > 40 && trial / 3 % 2 ? KM_THIN_WIDTH : 0, ld = n + 3;
         float *x = test_malloc((m * d + 1) * sizeof *x), *z = test_malloc((n * d + 1) * sizeof *z);
-        float *panels = test_malloc((km_thin_size(n, d) + 1) * sizeof *panels), *out = test_malloc(m * ld * sizeof *out);
+        float *panels = test_malloc((km_thin_size(n, d) + 1) * sizeof *panels),
+            *out = test_malloc(m * ld * sizeof *out);
 
         for (size_t e = 0; e < m * d; e++)
             x[e] = (float) (next_bits(&seed) % 16);
@@ -824,7 +844,7 @@ thin_products(void **unused)
         for (size_t e = 0; e < m * ld; e++)
             out[e] = -1;
         km_thin_pack(n, d, z, panels);
-        km_thin_dot(m, n - j0, d, -2, x, panels, j0, ld, out);
+        variants[trial % n_variants()].thin->dot(m, n - j0, d, -2, x, panels + j0 * d, ld, out);
         for (size_t i = 0; i < m; i++)
             for (size_t j = 0; j < ld; j++)
             {

@@ -86,7 +86,8 @@ static const double numbers[MOST_CLASSES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 static KmClasses
 numbered(size_t k)
 {
-    return (KmClasses) {.n = k, .kind = KM_LABEL_NUMBER, .text = (const char **) digits, .number = (double *) numbers};
+    return (KmClasses) {.n = k, .kind = KM_LABEL_NUMBER, .text = (const char **) digits,
+                        .number = (double *) numbers};
 }
 
 static Fitted
@@ -301,7 +302,8 @@ correct(const Fitted *fitted, const Data *data)
 
     for (size_t i = 0; i < data->n_test; i++)
     {
-        assert_int_equal(km_scorer_values(fitted->ctx, fitted->scorer, 1, data->test + i * data->d, values), KM_OK);
+        assert_int_equal(km_scorer_values(fitted->ctx, fitted->scorer, 1, data->test + i * data->d,
+                                          values), KM_OK);
         count += km_scorer_class(fitted->scorer, values) == (int) data->test_label[i];
     }
     return count;
@@ -387,14 +389,16 @@ iris(void **unused)
     static const double first[] = {1.185356357828404, 1.1301531174469022, 0.547768550655495};
     Data *data = load("test/data/iris.csv", 4, false, iris_label);
     KmClasses classes = numbered(3);
-    Fitted fitted = fit_table("svc(rbf(gamma=0.25), tol=1e-8)", data->n_train, 4, data->train, data->label, NULL,
+    Fitted fitted = fit_table("svc(rbf(gamma=0.25), tol=1e-8)", data->n_train, 4, data->train, data->label,
+                              NULL,
                               &classes);
     const double *counts;
     double values[3];
 
     (void) unused;
     assert_int_equal(fitted.status, KM_OK);
-    assert_near(fact(&fitted, "objective"), 2.7294968870226812 + 2.6051522858042793 + 17.727783900642955, 1e-6);
+    assert_near(fact(&fitted, "objective"), 2.7294968870226812 + 2.6051522858042793 + 17.727783900642955,
+                1e-6);
     assert_int_equal((int) fact(&fitted, "n_sv"), 40);
     counts = km_model_array(fitted.model, "counts")->data;
     assert_true(counts[0] == 8 && counts[1] == 17 && counts[2] == 15);
@@ -427,7 +431,8 @@ class_weights(void **unused)
     for (size_t t = 0; t < ELEMENTS(texts); t++)
         for (int turn = 0; turn < 2; turn++)
         {
-            Fitted fitted = fit_table(texts[t], 3, 1, turn ? reversed : x, turn ? reversed_label : label, NULL,
+            Fitted fitted = fit_table(texts[t], 3, 1, turn ? reversed : x, turn ? reversed_label : label,
+                                      NULL,
                                       &classes);
 
             assert_int_equal(fitted.status, KM_OK);
@@ -441,11 +446,13 @@ class_weights(void **unused)
 static void
 class_weights_by_text(void **unused)
 {
-    double x[] = {0, 1, 2, 3, 2.2}, z[] = {0, 2, 3}, expected[] = {1, -0.8182, -1.7273}, unweighted[] = {2, 0, -1};
+    double x[] = {0, 1, 2, 3, 2.2}, z[] = {0, 2, 3}, expected[] = {1, -0.8182, -1.7273};
+    double unweighted[] = {2, 0, -1};
     uint32_t label[] = {1, 1, 1, 0, 0};
     KmClasses classes = {.n = 2, .kind = KM_LABEL_TEXT, .text = (const char *[]) {"hi", "lo"},
                          .number = (double[]) {NAN, NAN}};
-    Fitted fitted = fit_table("svc(linear, c=0.5, class_weight={hi: 3}, tol=1e-6)", 5, 1, x, label, NULL, &classes);
+    Fitted fitted = fit_table("svc(linear, c=0.5, class_weight={hi: 3}, tol=1e-6)", 5, 1, x, label, NULL,
+                              &classes);
 
     (void) unused;
     for (size_t i = 0; i < 3; i++)
@@ -468,7 +475,8 @@ balanced_weights(void **unused)
     double x[] = {0, 0.5, 2, 1.4};
     uint32_t label[] = {0, 0, 0, 1};
     Fitted balanced = fit("svc(linear, c=0.3, class_weight=balanced, tol=1e-9)", 4, 1, x, label);
-    Fitted given = fit("svc(linear, c=0.3, class_weight={0: 0.6666666666666666, 1: 2}, tol=1e-9)", 4, 1, x, label);
+    Fitted given = fit("svc(linear, c=0.3, class_weight={0: 0.6666666666666666, 1: 2}, tol=1e-9)", 4, 1, x,
+                       label);
 
     (void) unused;
     assert_int_equal(balanced.status, KM_OK);
@@ -573,7 +581,8 @@ tie_of_votes(void **unused)
 static void
 indefinite_kernel(void **unused)
 {
-    double x[] = {0.766655, 0.682869, 0.228259, 0.215964, 0.844907, 0.622898, 0.107109, 0.237776, 0.5, 0.9, 0.3, 0.1};
+    double x[] = {0.766655, 0.682869, 0.228259, 0.215964, 0.844907, 0.622898, 0.107109, 0.237776, 0.5, 0.9,
+                  0.3, 0.1};
     uint32_t label[] = {0, 1, 0, 1, 1, 0};
     Fitted fitted = fit("svc(sigmoid(gamma=4, coef0=-3), c=10)", 6, 2, x, label);
     const KmArray *coef;
@@ -633,7 +642,8 @@ classes_that_are_missing(void **unused)
 {
     double x[] = {1, 2, 3, 4, 5}, values[3];
     uint32_t one[] = {0, 0, 0, 0, 0}, two[] = {0, 0, 0, 1, 1}, three[] = {0, 0, 1, 2, 2};
-    KmClasses single = {.n = 1, .kind = KM_LABEL_BOOL, .text = (const char *[]) {"false"}, .number = (double[]) {0}};
+    KmClasses single = {.n = 1, .kind = KM_LABEL_BOOL, .text = (const char *[]) {"false"},
+                        .number = (double[]) {0}};
     KmClasses classes = numbered(3);
     Fitted fitted = fit_table("svc", 5, 1, x, one, NULL, &single);
 
@@ -660,8 +670,10 @@ classes_that_are_missing(void **unused)
 static void
 parameters_out_of_range(void **unused)
 {
-    static const char *const texts[] = {"svc(c=0)", "svc(c=-1)", "svc(c=nan)", "svc(tol=0)", "svc(max_iter=0)",
-                                        "svc(max_iter=1.5)", "svc(class_weight={0: -1})", "svc(class_weight=fair)",
+    static const char *const texts[] = {"svc(c=0)", "svc(c=-1)", "svc(c=nan)", "svc(tol=0)",
+                                        "svc(max_iter=0)",
+                                        "svc(max_iter=1.5)", "svc(class_weight={0: -1})",
+                                            "svc(class_weight=fair)",
                                         "svc(gama=1)", "svc(multiclass=all)", "svc(rbf(gamma=-1))",
                                         "svc(rbf(degree=2))", "svc(probability=true)"};
     double x[] = {0, 1, 2, 3};
@@ -699,7 +711,8 @@ warning_without_convergence(void **unused)
 {
     Data *data = load("test/data/breast_cancer.csv", 30, false, cancer_label);
     KmClasses classes = numbered(2);
-    KmTable table = {.n = data->n_train, .d = data->d, .x = data->train, .label = data->label, .classes = &classes};
+    KmTable table = {.n = data->n_train, .d = data->d, .x = data->train, .label = data->label,
+                     .classes = &classes};
     Fitted fitted;
 
     (void) unused;
@@ -707,7 +720,8 @@ warning_without_convergence(void **unused)
     run(&fitted, "svc(max_iter=10)", &table);
     assert_int_equal(fitted.status, KM_OK);
     assert_int_equal(fitted.warnings, 1);
-    assert_true(fact(&fitted, "converged") == 0 && fact(&fitted, "iterations") == 10 && fact(&fitted, "gap") > 1e-3);
+    assert_true(fact(&fitted, "converged") == 0 && fact(&fitted, "iterations") == 10);
+    assert_true(fact(&fitted, "gap") > 1e-3);
     end(&fitted);
     test_free(data);
 }
@@ -765,7 +779,8 @@ within_the_memory_cap(void **unused)
 static double
 primal(const Fitted *fitted, double c, size_t n, const double *x, const uint32_t *label)
 {
-    const KmArray *rows = km_model_array(fitted->model, "rows"), *coef = km_model_array(fitted->model, "coef");
+    const KmArray *rows = km_model_array(fitted->model, "rows");
+    const KmArray *coef = km_model_array(fitted->model, "coef");
     double value = 0;
 
     for (size_t s = 0; s < rows->rows; s++)

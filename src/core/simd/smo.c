@@ -51,8 +51,8 @@ place_of(double value, const double *g, const double *up, size_t first)
 
 /* g += t (ki - kj) if `move`, and the choice after it. */
 KM_INLINE void
-update_pass(size_t n, double t, const void *ki, const void *kj, double *g, const double *up, const double *low,
-            KmSmoChoice *out, bool single, bool move)
+update_pass(size_t n, double t, const void *ki, const void *kj, double *g, const double *up,
+            const double *low, KmSmoChoice *out, bool single, bool move)
 {
     vd step = vd_set(t), greatest = vd_set(-INFINITY);
     double least = INFINITY;
