@@ -146,7 +146,7 @@ extern void km_points_gather(const KmPoints *points, size_t m, const size_t *row
  * (below 1e-3 of the norms).  Any m, n: works in blocks inside and polls. */
 extern KmStatus km_kernel_tile(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t i0, size_t m,
                                const KmPoints *b, size_t j0, size_t n, size_t ld, double *out);
-/* The same in float32, only where km_kernel_has_f32(): a single leaf with map_f32. */
+/* The same in float32, only where km_kernel_has_f32(): a single leaf with map_f32; j0 a multiple of 32 (thin.h). */
 extern bool km_kernel_has_f32(const KmKernel *kernel);
 extern KmStatus km_kernel_tile_f32(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t i0,
                                    size_t m, const KmPoints *b, size_t j0, size_t n, size_t ld, float *out);
