@@ -12,6 +12,14 @@ CREATE FUNCTION predict(model bytea, x text) RETURNS float8
     AS 'MODULE_PATHNAME', 'kml_predict' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT predict_support;
 COMMENT ON FUNCTION predict(bytea, text) IS 'value of a regression, or the label as a number (bool as 0 and 1); the row as an array literal';
 
+CREATE FUNCTION predict_vector(model bytea, x "any") RETURNS float8[]
+    AS 'MODULE_PATHNAME', 'kml_predict_vector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT predict_support;
+COMMENT ON FUNCTION predict_vector(bytea, "any") IS 'values of a regression, one per target';
+
+CREATE FUNCTION predict_vector(model bytea, x text) RETURNS float8[]
+    AS 'MODULE_PATHNAME', 'kml_predict_vector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT predict_support;
+COMMENT ON FUNCTION predict_vector(bytea, text) IS 'values of a regression, one per target; the row as an array literal';
+
 CREATE FUNCTION predict_label(model bytea, x "any") RETURNS text
     AS 'MODULE_PATHNAME', 'kml_predict_label' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT predict_support;
 COMMENT ON FUNCTION predict_label(bytea, "any") IS 'label as its type prints it; NULL for rows with NaN';

@@ -25,8 +25,8 @@ typedef struct FitCall
     struct varlena *spec;
     KmLearner *learner;
     bool streams;
-    KmFeatureMap *map;          /* streams: of the first row's columns */
-    size_t map_columns;
+    KmFeatureMap *map;          /* streams: of the first row's columns and targets */
+    size_t map_columns, map_targets;
     bool has_target, has_weight;
     KmlVectorReader x;
     KmlTargetReader y;
@@ -37,8 +37,8 @@ typedef struct FitState
     FitCall *call;              /* of the learner of this group */
     MemoryContext memory;
     uint64 n_skipped, n_zero;
-    size_t d;
-    KmlRowStore rows;           /* x, then label number or target, then weight */
+    size_t d, n_targets;        /* 0 before the first row; a label counts as one target */
+    KmlRowStore rows;           /* x, then label number or targets, then weight */
     KmlLabels labels;
     KmSums *sums;               /* instead of rows, when the learner streams */
     KmFeatureMap *map;          /* of sums; belongs to the call */
@@ -67,6 +67,17 @@ check_target(const KmLearner *learner, bool has_target)
                  errhint("Call fit(learner, x).")));
 }
 
+/* Labels cannot be arrays. */
+static void
+check_target_type(const FitCall *call)
+{
+    if (call->y.is_vector && km_learner_target(call->learner) == KM_TARGET_LABEL)
+        ereport(ERROR,
+                (errcode(ERRCODE_DATATYPE_MISMATCH),
+                 errmsg("%s takes one label per row, not an array", call->learner->estimator->signature.name),
+                 errhint("An array y holds several targets of a regression, as of krr and ridge.")));
+}
+
 static FitCall *
 fit_call(FunctionCallInfo fcinfo, struct varlena *spec)
 {
@@ -87,7 +98,10 @@ fit_call(FunctionCallInfo fcinfo, struct varlena *spec)
     check_target(call->learner, call->has_target);
     kml_vector_reader_init(&call->x, get_fn_expr_argtype(fcinfo->flinfo, 2), "x", memory);
     if (call->has_target)
+    {
         kml_target_reader_init(&call->y, get_fn_expr_argtype(fcinfo->flinfo, 3), memory);
+        check_target_type(call);
+    }
     MemoryContextSwitchTo(old);
     fcinfo->flinfo->fn_extra = call;
     return call;
@@ -161,28 +175,52 @@ check_row(FitState *state, const KmlVectorReader *x)
     return true;
 }
 
-/* The target as a number: a label's number for classifiers. */
+/* Targets must be finite, and as many in every row. */
 static bool
-read_target(FitState *state, Datum datum, double *y)
+check_targets(FitState *state, size_t n, const double *y)
 {
-    FitCall *call = state->call;
-    bool label = km_learner_target(call->learner) == KM_TARGET_LABEL;
-    bool numeric = call->y.kind == KM_LABEL_NUMBER;
-
-    if (!label || numeric)
+    if (state->n_targets != 0 && n != state->n_targets)
     {
-        double v = kml_target_number(&call->y, datum);
-
-        if (!isfinite(v))
-        {
-            fit_fail(state, KM_DATA, "", "y is %s in row " UINT64_FORMAT, isnan(v) ? "NaN" : "infinite",
+        fit_fail(state, KM_DIMENSION, "", "row " UINT64_FORMAT " has %zu targets, the rows before it have %zu",
+                 row_number(state), n, state->n_targets);
+        return false;
+    }
+    for (size_t t = 0; t < n; t++)
+    {
+        if (isfinite(y[t]))
+            continue;
+        if (state->call->y.is_vector)
+            fit_fail(state, km_is_missing(y[t]) ? KM_NULL : KM_DATA, "", "element %zu of y is %s in row " UINT64_FORMAT,
+                     t + 1, km_is_missing(y[t]) ? "NULL" : isnan(y[t]) ? "NaN" : "infinite", row_number(state));
+        else
+            fit_fail(state, KM_DATA, "", "y is %s in row " UINT64_FORMAT, isnan(y[t]) ? "NaN" : "infinite",
                      row_number(state));
+        return false;
+    }
+    state->n_targets = n;
+    return true;
+}
+
+/* The targets as numbers: a label's number for classifiers. */
+static bool
+read_target(FitState *state, Datum datum, const double **y)
+{
+    KmlTargetReader *reader = &state->call->y;
+    bool label = km_learner_target(state->call->learner) == KM_TARGET_LABEL;
+    size_t n = 1;
+
+    if (!label || reader->kind == KM_LABEL_NUMBER)
+    {
+        *y = kml_target_numbers(reader, datum, &n);
+        if (!check_targets(state, n, *y))
             return false;
-        }
-        *y = v;
     }
     if (label)
-        *y = kml_label_number(&state->labels, &call->y, datum);
+    {
+        reader->single = kml_label_number(&state->labels, reader, datum);
+        state->n_targets = n;
+        *y = &reader->single;
+    }
     return true;
 }
 
@@ -199,41 +237,42 @@ check_weight(FitState *state, double weight)
 /* ---- keeping a row ---- */
 
 static void
-store_row(FitState *state, double y, double weight)
+store_row(FitState *state, const double *y, double weight)
 {
     FitCall *call = state->call;
     double *row;
 
     if (state->rows.width == 0)
-        kml_rows_init(&state->rows, state->d + call->has_target + call->has_weight, state->memory);
+        kml_rows_init(&state->rows, state->d + state->n_targets + call->has_weight, state->memory);
     row = kml_rows_append(&state->rows);
     memcpy(row, call->x.value, state->d * sizeof(double));
     if (call->has_target)
-        row[state->d] = y;
+        memcpy(row + state->d, y, state->n_targets * sizeof(double));
     if (call->has_weight)
-        row[state->d + 1] = weight;
+        row[state->d + state->n_targets] = weight;
 }
 
 /* The feature map for the rows of this query. */
 static KmFeatureMap *
-feature_map(FitCall *call, size_t d)
+feature_map(FitCall *call, size_t d, size_t n_targets)
 {
-    if (call->map == NULL || call->map_columns != d)
+    if (call->map == NULL || call->map_columns != d || call->map_targets != n_targets)
     {
-        kml_check(call->ctx, km_feature_map_create(call->ctx, call->learner, d, 1, &call->map));
+        kml_check(call->ctx, km_feature_map_create(call->ctx, call->learner, d, n_targets, &call->map));
         call->map_columns = d;
+        call->map_targets = n_targets;
     }
     return call->map;
 }
 
 static void
-sum_row(FitState *state, double y, double weight)
+sum_row(FitState *state, const double *y, double weight)
 {
     size_t wanted;
 
     if (state->sums == NULL)
     {
-        state->map = feature_map(state->call, state->d);
+        state->map = feature_map(state->call, state->d, state->n_targets);
         wanted = km_sums_initial_bytes(state->map);
         state->sums = MemoryContextAllocHuge(state->memory, wanted);
         km_sums_init(state->map, wanted, state->sums);
@@ -248,7 +287,7 @@ sum_row(FitState *state, double y, double weight)
         state->sums = grown;
     }
     kml_check(state->call->ctx,
-              km_sums_add(state->call->ctx, state->map, state->sums, state->call->x.value, &y, weight));
+              km_sums_add(state->call->ctx, state->map, state->sums, state->call->x.value, y, weight));
 }
 
 static void
@@ -256,7 +295,7 @@ fit_row(FitState *state, FunctionCallInfo fcinfo)
 {
     FitCall *call = state->call;
     double weight = call->has_weight ? PG_GETARG_FLOAT8(4) : 1;
-    double y = 0;
+    const double *y = NULL;
 
     if (!check_weight(state, weight))
         return;
@@ -359,15 +398,15 @@ copy_rows(KmContext *ctx, const FitState *state, KmTable *table)
     return rows;
 }
 
-/* One column of the rows in canonical order. */
+/* Columns of the rows, from `first` on, in canonical order. */
 static double *
-gather_column(KmContext *ctx, const Rows *rows, size_t n, const size_t *order, size_t column)
+gather_columns(KmContext *ctx, const Rows *rows, size_t n, const size_t *order, size_t first, size_t columns)
 {
     double *values;
 
-    kml_check(ctx, km_alloc(ctx, n, &values));
+    kml_check(ctx, km_alloc(ctx, n * columns, &values));
     for (size_t i = 0; i < n; i++)
-        values[i] = row_of(rows, order[i])[column];
+        memcpy(values + i * columns, row_of(rows, order[i]) + first, columns * sizeof(double));
     return values;
 }
 
@@ -390,7 +429,6 @@ make_table(KmContext *ctx, const FitState *state, KmTable *table)
     size_t n = state->rows.n, d = state->d;
     Rows rows;
     size_t *order;
-    double *x;
 
     memset(table, 0, sizeof *table);
     table->n = n;
@@ -401,19 +439,16 @@ make_table(KmContext *ctx, const FitState *state, KmTable *table)
     rows.width = state->rows.width;
     kml_check(ctx, km_alloc(ctx, n, &order));
     kml_check(ctx, km_rows_order(ctx, n, rows.width, row_of, &rows, order));
-    kml_check(ctx, km_alloc(ctx, n * d, &x));
-    for (size_t i = 0; i < n; i++)
-        memcpy(x + i * d, row_of(&rows, order[i]), d * sizeof(double));
-    table->x = x;
+    table->x = gather_columns(ctx, &rows, n, order, 0, d);
     if (table->classes)
         table->label = gather_labels(ctx, &rows, n, order, d);
     else if (call->has_target)
     {
-        table->n_targets = 1;
-        table->y = gather_column(ctx, &rows, n, order, d);
+        table->n_targets = state->n_targets;
+        table->y = gather_columns(ctx, &rows, n, order, d, state->n_targets);
     }
     if (call->has_weight)
-        table->w = gather_column(ctx, &rows, n, order, d + 1);
+        table->w = gather_columns(ctx, &rows, n, order, d + state->n_targets, 1);
     km_free(ctx, order);
     km_free(ctx, (void *) rows.first);
 }

@@ -55,11 +55,18 @@ kml_target_reader_init(KmlTargetReader *reader, Oid type, MemoryContext memory)
     if (!OidIsValid(type))
         ereport(ERROR, (errcode(ERRCODE_INDETERMINATE_DATATYPE), errmsg("could not determine the type of y")));
     reader->type = getBaseType(type);
+    reader->is_vector = OidIsValid(get_element_type(reader->type));
+    if (reader->is_vector)
+    {
+        kml_vector_reader_init(&reader->vector, type, "y", memory);
+        return;
+    }
     if (!is_number_type(reader->type) && !is_text_type(reader->type) && reader->type != BOOLOID)
         ereport(ERROR,
                 (errcode(ERRCODE_DATATYPE_MISMATCH),
                  errmsg("y cannot be of type %s", format_type_be(type)),
-                 errhint("Use a number, or a label of type boolean, integer, numeric, text or enum.")));
+                 errhint("Use a number, an array of numbers, or a label of type boolean, integer, numeric, text "
+                         "or enum.")));
     reader->kind = reader->type == BOOLOID ? KM_LABEL_BOOL :
         is_number_type(reader->type) ? KM_LABEL_NUMBER : KM_LABEL_TEXT;
     get_typlenbyval(reader->type, &reader->length, &reader->by_value);
@@ -70,8 +77,8 @@ kml_target_reader_init(KmlTargetReader *reader, Oid type, MemoryContext memory)
                        &lookup_type_cache(reader->type, TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo, memory);
 }
 
-double
-kml_target_number(const KmlTargetReader *reader, Datum datum)
+static double
+read_number(const KmlTargetReader *reader, Datum datum)
 {
     switch (reader->type)
     {
@@ -93,6 +100,20 @@ kml_target_number(const KmlTargetReader *reader, Datum datum)
                      errmsg("the target of a regression must be a number, not %s",
                             format_type_be(reader->type))));
     }
+}
+
+const double *
+kml_target_numbers(KmlTargetReader *reader, Datum datum, size_t *n)
+{
+    if (reader->is_vector)
+    {
+        kml_vector_read(&reader->vector, datum, "y");
+        *n = reader->vector.n;
+        return reader->vector.value;
+    }
+    reader->single = read_number(reader, datum);
+    *n = 1;
+    return &reader->single;
 }
 
 /* ---- labels ---- */
@@ -211,7 +232,7 @@ label_value(const KmlTargetReader *reader, Datum datum)
 {
     if (reader->kind == KM_LABEL_BOOL)
         return DatumGetBool(datum) ? 1 : 0;
-    return reader->kind == KM_LABEL_NUMBER ? kml_target_number(reader, datum) : get_float8_nan();
+    return reader->kind == KM_LABEL_NUMBER ? read_number(reader, datum) : get_float8_nan();
 }
 
 KmClasses *

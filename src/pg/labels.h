@@ -15,12 +15,16 @@ typedef struct KmlTargetReader
     FmgrInfo output;            /* text of a label */
     FmgrInfo compare;           /* btree order; fn_oid 0: bytewise on the text */
     KmLabelKind kind;
+    bool is_vector;             /* an array: several targets of a regression */
+    KmlVectorReader vector;     /* then how to read it */
+    double single;              /* the number last read, else */
 } KmlTargetReader;
 
 extern void kml_target_reader_init(KmlTargetReader *reader, Oid type, MemoryContext memory);
 
-/* A regression target as a number; NaN and infinity are returned, other types raise. */
-extern double kml_target_number(const KmlTargetReader *reader, Datum datum);
+/* The *n targets of a regression, until the next call.  NaN, infinity and km_missing() are returned, other
+ * types raise. */
+extern const double *kml_target_numbers(KmlTargetReader *reader, Datum datum, size_t *n);
 
 /* The distinct labels of one group in order of first sight. */
 typedef struct KmlLabels

@@ -1,6 +1,6 @@
 /*
- * predict.c: scoring rows with a model: predict, predict_label, decision, score,
- * transform, predict_batch, and what they cost the planner.
+ * predict.c: scoring rows with a model: predict, predict_vector, predict_label, decision,
+ * score, transform, predict_batch, and what they cost the planner.
  *
  * All forms go through km_scorer_values, whose fixed order of operations gives a
  * row the same bits alone and in a batch.
@@ -28,6 +28,7 @@ score_row(FunctionCallInfo fcinfo)
 }
 
 PG_FUNCTION_INFO_V1(kml_predict);
+PG_FUNCTION_INFO_V1(kml_predict_vector);
 PG_FUNCTION_INFO_V1(kml_predict_label);
 PG_FUNCTION_INFO_V1(kml_decision);
 PG_FUNCTION_INFO_V1(kml_score);
@@ -42,6 +43,20 @@ kml_predict(PG_FUNCTION_ARGS)
 
     kml_check(model->ctx, km_scorer_predict(model->ctx, model->scorer, model->values, &value));
     PG_RETURN_FLOAT8(value);
+}
+
+/* The values of a regression, one per target. */
+Datum
+kml_predict_vector(PG_FUNCTION_ARGS)
+{
+    KmlModel *model = score_row(fcinfo);
+
+    if (km_learner_target(model->scorer->learner) != KM_TARGET_NUMBER)
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("model %.200s is no regression", model->scorer->model->learner),
+                 errhint("Use predict(model, x) or decision(model, x).")));
+    PG_RETURN_DATUM(kml_vector_make(model->scorer->score.n_out, model->values));
 }
 
 Datum
