@@ -167,3 +167,35 @@ km_columns_deviation(KmContext *ctx, size_t n, size_t d, const double *x, const 
     km_free(ctx, scale);
     return KM_OK;
 }
+
+/* *out: the weighted mean over all entries of (x - centre)^power, power 1 or 2. */
+static KmStatus
+mean_of_entries(KmContext *ctx, size_t n, size_t d, const double *x, const double *w, double centre, int power,
+                double *out)
+{
+    Sum sum = {0}, weight = {0};
+
+    for (size_t i = 0; i < n; i++)
+    {
+        if (i % rows_between_polls(d) == 0)
+            KM_TRY(km_poll(ctx));
+        for (size_t j = 0; j < d; j++)
+        {
+            double t = x[i * d + j] - centre;
+
+            add_product(&sum, w ? w[i] : 1, power == 2 ? t * t : t);
+        }
+        add_product(&weight, w ? w[i] : 1, (double) d);
+    }
+    *out = quotient(&sum, weight.high + weight.low);
+    return KM_OK;
+}
+
+KmStatus
+km_entries_variance(KmContext *ctx, size_t n, size_t d, const double *x, const double *w, double *out)
+{
+    double mean;
+
+    KM_TRY(mean_of_entries(ctx, n, d, x, w, 0, 1, &mean));
+    return mean_of_entries(ctx, n, d, x, w, mean, 2, out);
+}

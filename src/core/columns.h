@@ -24,5 +24,8 @@ extern KmStatus km_columns_summarise(KmContext *ctx, size_t n, size_t d, const d
  * but for rounding. KM_RANGE naming the feature whose range overflows. */
 extern KmStatus km_columns_deviation(KmContext *ctx, size_t n, size_t d, const double *x, const double *w,
                                      const KmColumns *columns, double *out);
+/* Population variance of all entries, none missing, together; infinite or NaN where they overflow. */
+extern KmStatus km_entries_variance(KmContext *ctx, size_t n, size_t d, const double *x, const double *w,
+                                    double *out);
 
 #endif

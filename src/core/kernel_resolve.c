@@ -14,6 +14,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "columns.h"
+
 #define SAMPLE_ROWS 1000        /* distinct rows whose distances are looked at */
 #define ROWS_PER_POLL 4096
 
@@ -32,37 +34,13 @@ static double weight_of(const Rows *rows, size_t i)
 
 /* ---- scale ---- */
 
-/* Weighted sum over all entries of (x - centre)^power, power 1 or 2. */
-static KmStatus sum_entries(KmContext *ctx, const Rows *rows, double centre, int power, double *out)
-{
-    *out = 0;
-    for (size_t i = 0; i < rows->n; i++)
-    {
-        double sum = 0;
-
-        if (i % ROWS_PER_POLL == 0)
-            KM_TRY(km_poll(ctx));
-        for (size_t k = 0; k < rows->d; k++)
-        {
-            double t = rows->x[i * rows->d + k] - centre;
-
-            sum += power == 2 ? t * t : t;
-        }
-        *out += weight_of(rows, i) * sum;
-    }
-    return KM_OK;
-}
-
 static KmStatus gamma_scale(KmContext *ctx, const Rows *rows, KmPairwise distance, double *out)
 {
-    double entries = 0, sum, squares;
+    double variance;
 
     (void) distance;
-    for (size_t i = 0; i < rows->n; i++)
-        entries += weight_of(rows, i) * (double) rows->d;
-    KM_TRY(sum_entries(ctx, rows, 0, 1, &sum));
-    KM_TRY(sum_entries(ctx, rows, sum / entries, 2, &squares));
-    *out = 1 / ((double) rows->d * (squares / entries));
+    KM_TRY(km_entries_variance(ctx, rows->n, rows->d, rows->x, rows->w, &variance));
+    *out = 1 / ((double) rows->d * variance);
     return KM_OK;
 }
 

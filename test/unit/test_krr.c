@@ -260,7 +260,7 @@ static void
 test_weights_are_repeated_rows(void **state)
 {
     enum { N = 30, REPEATED = 60 };
-    const char *text = "krr(rbf(gamma=0.7), lambda=0.7, loo=true)";
+    const char *text = "krr(rbf, lambda=0.7, loo=true)";
     double x[N], y[N], w[N], repeated_x[REPEATED], repeated_y[REPEATED], *a, *b;
     const KmModel *weighted, *repeated;
     size_t n = 0;
