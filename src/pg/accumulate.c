@@ -299,7 +299,7 @@ accumulate_row(FunctionCallInfo fcinfo, SumsCall *call, struct varlena *value)
 
     kml_vector_read(&call->x, PG_GETARG_DATUM(2), "x");
     if (call->x.first_missing < call->x.n && !km_learner_takes_missing(call->learner))
-        kml_refuse_missing(&call->x, "x");
+        kml_refuse_missing(call->x.first_missing, "x");
     if (OidIsValid(call->y.type))
     {
         kml_vector_read(&call->y, PG_GETARG_DATUM(3), "y");

@@ -50,12 +50,13 @@ extern void kml_vector_reader_init(KmlVectorReader *reader, Oid type, const char
 extern void kml_vector_read(KmlVectorReader *reader, Datum datum, const char *what);
 /* Raise unless every element is a finite number; row: number of the row to name, 0: none. */
 extern void kml_check_finite(size_t n, const double *x, const char *what, size_t row);
-/* Raise the error for a NULL element. */
-extern void kml_refuse_missing(const KmlVectorReader *reader, const char *what) pg_attribute_noreturn();
+/* Raise the error for element i, which is NULL. */
+extern void kml_refuse_missing(size_t i, const char *what) pg_attribute_noreturn();
 
 /* A two-dimensional float8[] as a row-major matrix, copied.  The empty array is 0 x 0.  NULL elements
- * become km_missing() if `missing_ok`, else raise. */
-extern double *kml_matrix_read(Datum datum, bool missing_ok, const char *what, size_t *rows, size_t *columns);
+ * become km_missing(); the finite form raises for them and for what is no finite number. */
+extern double *kml_matrix_read(Datum datum, const char *what, size_t *rows, size_t *columns);
+extern double *kml_finite_matrix_read(Datum datum, const char *what, size_t *rows, size_t *columns);
 /* A float8[] of one or two dimensions; rows == 0: one dimension.  kml_matrix_make gives memory to fill:
  * *values points into the array. Errors (54000) when it cannot be one value. */
 extern Datum kml_matrix_make(size_t rows, size_t columns, double **values);

@@ -135,14 +135,13 @@ static double *
 symmetric_argument(FunctionCallInfo fcinfo, KmContext *ctx, size_t *n)
 {
     size_t rows, columns;
-    double *g = kml_matrix_read(PG_GETARG_DATUM(0), false, "g", &rows, &columns);
+    double *g = kml_finite_matrix_read(PG_GETARG_DATUM(0), "g", &rows, &columns);
     double scale = 0;
 
     if (rows != columns)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("g must be square, got %zu x %zu", rows, columns)));
-    kml_check(ctx, km_matrix_check_finite(ctx, rows, rows, rows, g, "g"));
     for (size_t i = 0; i < rows * rows; i++)
         scale = Max(scale, fabs(g[i]));
     for (size_t i = 0; i < rows; i++)

@@ -3,6 +3,8 @@
  */
 #include "glue.h"
 
+#include <math.h>
+
 #include "utils/builtins.h"
 
 #include "gram.h"
@@ -91,6 +93,11 @@ kml_kernel_value(PG_FUNCTION_ARGS)
     ctx = kml_context_create(CurrentMemoryContext);
     kml_check(ctx, km_kernel_value(ctx, call->kernel, call->x.n, call->x.value, call->z.value, &value));
     kml_context_delete(ctx);
+    if (!isfinite(value))
+        ereport(ERROR,
+                (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+                 errmsg("the kernel of x and z is not a finite number"),
+                 errhint("Large feature values overflow this kernel; scale them first.")));
     PG_RETURN_FLOAT8(value);
 }
 
@@ -105,15 +112,6 @@ points_of(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const doub
     return points;
 }
 
-static double *
-read_rows(Datum datum, const char *what, size_t *rows, size_t *columns)
-{
-    double *x = kml_matrix_read(datum, false, what, rows, columns);
-
-    kml_check_finite(*rows * *columns, x, what, 0);
-    return x;
-}
-
 PG_FUNCTION_INFO_V1(kml_kernel_matrix);
 PG_FUNCTION_INFO_V1(kml_kernel_matrix_cross);
 
@@ -124,7 +122,7 @@ kml_kernel_matrix(PG_FUNCTION_ARGS)
     KmContext *ctx = kml_context_create(CurrentMemoryContext);
     KmKernel *kernel = parse_fixed(ctx, PG_GETARG_VARLENA_PP(0));
     size_t n, d;
-    double *x = read_rows(PG_GETARG_DATUM(1), "x", &n, &d);
+    double *x = kml_finite_matrix_read(PG_GETARG_DATUM(1), "x", &n, &d);
     double *out;
     Datum result = kml_matrix_make(n, n, &out);
 
@@ -141,8 +139,8 @@ kml_kernel_matrix_cross(PG_FUNCTION_ARGS)
     KmContext *ctx = kml_context_create(CurrentMemoryContext);
     KmKernel *kernel = parse_fixed(ctx, PG_GETARG_VARLENA_PP(0));
     size_t n, m, d, dz;
-    double *x = read_rows(PG_GETARG_DATUM(1), "x", &n, &d);
-    double *z = read_rows(PG_GETARG_DATUM(2), "z", &m, &dz);
+    double *x = kml_finite_matrix_read(PG_GETARG_DATUM(1), "x", &n, &d);
+    double *z = kml_finite_matrix_read(PG_GETARG_DATUM(2), "z", &m, &dz);
     double *out;
     Datum result;
 
@@ -157,6 +155,7 @@ kml_kernel_matrix_cross(PG_FUNCTION_ARGS)
         KmPoints *rows = points_of(ctx, kernel, n, d, x, stored);
 
         kml_check(ctx, km_kernel_tile(ctx, kernel, rows, 0, n, stored, 0, m, m, out));
+        kml_check(ctx, km_matrix_check_finite(ctx, n, m, m, out, "the kernel matrix"));
     }
     kml_context_delete(ctx);
     PG_RETURN_DATUM(result);

@@ -213,7 +213,7 @@ kml_model_row(const KmlModel *model, KmlVectorReader *reader, Datum datum)
     kml_vector_read(reader, datum, "x");
     kml_model_check_features(model, reader->n);
     if (reader->first_missing < reader->n && !model->scorer->takes_missing)
-        kml_refuse_missing(reader, "x");
+        kml_refuse_missing(reader->first_missing, "x");
     return reader->value;
 }
 

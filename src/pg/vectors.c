@@ -330,11 +330,11 @@ kml_check_finite(size_t n, const double *x, const char *what, size_t row)
 }
 
 void
-kml_refuse_missing(const KmlVectorReader *reader, const char *what)
+kml_refuse_missing(size_t i, const char *what)
 {
     ereport(ERROR,
             (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-             errmsg("element %zu of %s is NULL", reader->first_missing + 1, what),
+             errmsg("element %zu of %s is NULL", i + 1, what),
              errhint("Begin the learner with the impute step, which fills NULL elements.")));
 }
 
@@ -352,7 +352,7 @@ copy_with_nulls(const ArrayType *array, size_t n, double *values)
 }
 
 double *
-kml_matrix_read(Datum datum, bool missing_ok, const char *what, size_t *rows, size_t *columns)
+kml_matrix_read(Datum datum, const char *what, size_t *rows, size_t *columns)
 {
     ArrayType *array = DatumGetArrayTypeP(datum);
     size_t n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
@@ -365,17 +365,23 @@ kml_matrix_read(Datum datum, bool missing_ok, const char *what, size_t *rows, si
     *rows = n > 0 ? ARR_DIMS(array)[0] : 0;
     *columns = n > 0 ? ARR_DIMS(array)[1] : 0;
     values = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * sizeof(double));
-    if (!array_contains_nulls(array))
-        memcpy(values, ARR_DATA_PTR(array), n * sizeof(double));
-    else if (missing_ok)
+    if (array_contains_nulls(array))
         copy_with_nulls(array, n, values);
     else
-        ereport(ERROR,
-                (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-                 errmsg("%s must not contain NULL elements", what)));
+        memcpy(values, ARR_DATA_PTR(array), n * sizeof(double));
     if ((Pointer) array != DatumGetPointer(datum))
         pfree(array);
     return values;
+}
+
+double *
+kml_finite_matrix_read(Datum datum, const char *what, size_t *rows, size_t *columns)
+{
+    double *x = kml_matrix_read(datum, what, rows, columns);
+
+    for (size_t i = 0; i < *rows; i++)
+        kml_check_finite(*columns, x + i * *columns, what, i + 1);
+    return x;
 }
 
 Datum
