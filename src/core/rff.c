@@ -1,11 +1,14 @@
 /*
- * rff.c: random Fourier features (Rahimi, Recht 2007): the step rff.
+ * rff.c: random Fourier features (Rahimi, Recht 2007): the steps rff and orf.
  *
  * k(x, z) = E cos(w'(x - z)) for frequencies w of the kernel's spectral density.  The pairs
  * sqrt(2/D) [cos(w'x), sin(w'x)] of D/2 frequencies have the variance (1 - k^2)^2 / D at rbf, less than
  * cos(w'x + b) has.  Cosines and sines are rounded to a grid of 2^-14, in fit and in predict, so that
  * their products sum exactly (accumulator.h); that error of 3e-5 is far below the features' own.  Only
  * fixed-order operations: the same bits everywhere.
+ *
+ * orf makes the frequencies orthogonal (Yu et al. 2016), block by block of as many as there are columns.
+ * That keeps their distribution where no direction is preferred: kernels of the Euclidean distance.
  */
 #include "rff.h"
 
@@ -15,6 +18,7 @@
 
 #include "kernel_eval.h"
 #include "learner_types.h"
+#include "orthogonal.h"
 #include "vmath.h"
 
 #define MAX_COMPONENTS 1000000
@@ -44,25 +48,38 @@ is_constant(const KmKernel *kernel)
     return kernel->op == KM_OP_LEAF && strcmp(kernel->leaf.type->signature.name, "constant") == 0;
 }
 
+static bool
+is_orthogonal(const KmArgs *args)
+{
+    return args->signature == &km_step_orf.signature;
+}
+
+/* Whether frequencies can be drawn for the kernel, for orf without a preferred direction. */
+static bool
+can_sample(const KmArgs *args, const KmKernelType *type)
+{
+    return type->sample != NULL && (!is_orthogonal(args) || type->geometry == KM_GEOMETRY_SQDIST);
+}
+
 static KmStatus
-refuse_kernel(KmContext *ctx, const KmKernel *kernel)
+refuse_kernel(KmContext *ctx, const KmArgs *args, const KmKernel *kernel)
 {
     const KmKernelType *const *types;
     size_t n = km_kernel_types(&types), length = 0;
     char names[256] = "";
 
     for (size_t i = 0; i < n; i++)
-        if (types[i]->sample != NULL && length < sizeof names)
+        if (can_sample(args, types[i]) && length < sizeof names)
             length += (size_t) snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "",
                                         types[i]->signature.name);
-    km_node_fail(ctx, kernel->node,
-                 "rff needs one kernel with a spectral density, alone or times a positive number");
+    km_node_fail(ctx, kernel->node, "%s needs one kernel with a spectral density%s, alone or times a positive number",
+                 args->signature->name, is_orthogonal(args) ? " that depends on lengths only" : "");
     return km_hint(ctx, KM_UNSUPPORTED, "Kernels that have one: %s.", names);
 }
 
 /* kernel = *factor times *leaf. */
 static KmStatus
-split_kernel(KmContext *ctx, const KmKernel *kernel, double *factor, const KmLeaf **leaf)
+split_kernel(KmContext *ctx, const KmArgs *args, const KmKernel *kernel, double *factor, const KmLeaf **leaf)
 {
     const KmKernel *const whole[1] = {kernel};
     bool is_product = kernel->op == KM_OP_PRODUCT;
@@ -76,12 +93,12 @@ split_kernel(KmContext *ctx, const KmKernel *kernel, double *factor, const KmLea
 
         if (is_constant(part))
             *factor *= km_arg_number(&part->leaf.args, "value");
-        else if (part->op == KM_OP_LEAF && part->leaf.type->sample != NULL && *leaf == NULL)
+        else if (part->op == KM_OP_LEAF && can_sample(args, part->leaf.type) && *leaf == NULL)
             *leaf = &part->leaf;
         else
-            return refuse_kernel(ctx, kernel);
+            return refuse_kernel(ctx, args, kernel);
     }
-    return *leaf != NULL && *factor > 0 ? KM_OK : refuse_kernel(ctx, kernel);
+    return *leaf != NULL && *factor > 0 ? KM_OK : refuse_kernel(ctx, args, kernel);
 }
 
 /* ---- constants from data: those of the kernel ---- */
@@ -171,9 +188,12 @@ sample_frequencies(KmContext *ctx, const KmArgs *args, size_t h, Rff *rff)
     double *w;
 
     if (d > SIZE_MAX / sizeof *w / h)
-        return km_fail(ctx, KM_LIMIT, "rff of %zu components for %zu columns is too large", 2 * h, d);
+        return km_fail(ctx, KM_LIMIT, "%s of %zu components for %zu columns is too large", args->signature->name,
+                       2 * h, d);
     KM_TRY(km_alloc(ctx, h * d, &w));
     KM_TRY(rff->leaf->type->sample(ctx, rff->leaf, seed, h, d, w));
+    if (is_orthogonal(args))
+        KM_TRY(km_orthogonalise(ctx, h, d, w));
     KM_TRY(km_panel_create(ctx, h, d, w, &rff->frequencies));
     km_free(ctx, w);
     KM_TRY(km_alloc(ctx, KM_SCORE_ROWS * d, &rff->rows));
@@ -189,33 +209,41 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
     Rff *rff;
 
     if (n_components % 2 != 0)
-        return km_fail(ctx, KM_INVALID, "n_components of rff must be even, got %zu", n_components);
+        return km_fail(ctx, KM_INVALID, "n_components of %s must be even, got %zu", args->signature->name,
+                       n_components);
     KM_TRY(compile_kernel(ctx, args, &kernel));
     KM_TRY(km_alloc_zero(ctx, 1, &rff));
-    KM_TRY(split_kernel(ctx, kernel, &scale, &rff->leaf));
+    KM_TRY(split_kernel(ctx, args, kernel, &scale, &rff->leaf));
     KM_TRY(km_kernel_check_ready(ctx, kernel));
     KM_TRY(km_kernel_check_dimension(ctx, kernel, d));
     rff->d = d;
     rff->factor = sqrt(scale / (double) h) / KM_RFF_GRID;
     if (!(rff->factor > 0 && isfinite(rff->factor)))
-        return km_fail(ctx, KM_RANGE, "rff: factor %g of the kernel is too far from 1", scale);
+        return km_fail(ctx, KM_RANGE, "%s: factor %g of the kernel is too far from 1", args->signature->name,
+                       scale);
     KM_TRY(sample_frequencies(ctx, args, h, rff));
     *out = (KmStep) {.d_in = d, .d_out = n_components, .state = rff, .apply = apply};
     return KM_OK;
 }
 
+#define PARAMS \
+    { \
+        {.name = "kernel", .kinds = KM_KIND_KERNEL, .standard = "rbf", .positional = true}, \
+        {.name = "n_components", .kinds = KM_KIND_INTEGER, .standard = "100", .min = 2, .max = MAX_COMPONENTS, \
+         .positional = true}, \
+        {.name = "seed", .kinds = KM_KIND_INTEGER, .standard = "0", .min = 0, .max = 0x1p53, .positional = true}, \
+    }
+
 const KmStepType km_step_rff = {
-    .signature = {
-        .name = "rff",
-        .what = "step",
-        .params = {
-            {.name = "kernel", .kinds = KM_KIND_KERNEL, .standard = "rbf", .positional = true},
-            {.name = "n_components", .kinds = KM_KIND_INTEGER, .standard = "100", .min = 2,
-             .max = MAX_COMPONENTS, .positional = true},
-            {.name = "seed", .kinds = KM_KIND_INTEGER, .standard = "0", .min = 0, .max = 0x1p53,
-             .positional = true},
-        },
-    },
+    .signature = {.name = "rff", .what = "step", .params = PARAMS},
+    .is_resolved = is_resolved,
+    .resolve = resolve,
+    .prepare = prepare,
+    .exact = true,
+};
+
+const KmStepType km_step_orf = {
+    .signature = {.name = "orf", .what = "step", .params = PARAMS},
     .is_resolved = is_resolved,
     .resolve = resolve,
     .prepare = prepare,
