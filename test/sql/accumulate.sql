@@ -92,10 +92,10 @@ SELECT attalign, attstorage FROM pg_attribute WHERE attrelid = 'stored'::regclas
 SELECT predict(solve(a, 'ridge(lambda=1)'), '{0.1,0.2}') = predict(solve(a::text::accumulator, 'ridge(lambda=1)'), '{0.1,0.2}') AS same FROM whole;
 
 -- Several targets.
-SELECT near((decision(m, x))[1], predict(m1, x), 1e-12) AS first, near((decision(m, x))[2], predict(m2, x), 1e-12) AS second, cardinality(decision(m, x)) AS targets
+SELECT predict_vector(m, x) = decision(m, x) AS vector, m = fitted AS as_fitted, near((decision(m, x))[1], predict(m1, x), 1e-12) AS first, near((decision(m, x))[2], predict(m2, x), 1e-12) AS second, cardinality(decision(m, x)) AS targets
 FROM (SELECT solve(accumulate(:learner, x, ARRAY[y, -id]), 'ridge') AS m, solve(accumulate(:learner, x, y), 'ridge') AS m1,
-             solve(accumulate(:learner, x, -id), 'ridge') AS m2 FROM points) t, (SELECT '{0.1,0.2}'::float8[] AS x) u;
-SELECT error_of($$SELECT predict(solve(accumulate('rff(rbf(gamma=1), 10)', x, ARRAY[y, -id]), 'ridge'), '{0.1,0.2}') FROM points$$);
+             solve(accumulate(:learner, x, -id), 'ridge') AS m2, fit('rff(rbf(gamma=1), n_components=20, seed=5) | ridge', x, ARRAY[y, -id]) AS fitted FROM points) t, (SELECT '{0.1,0.2}'::float8[] AS x) u;
+SELECT whole_error_of($$SELECT predict(solve(accumulate('rff(rbf(gamma=1), 10)', x, ARRAY[y, -id]), 'ridge'), '{0.1,0.2}') FROM points$$);
 
 -- Errors.
 SELECT whole_error_of($$SELECT accumulate('ridge', x, y) FROM points$$) AS no_map;

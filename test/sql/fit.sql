@@ -154,6 +154,21 @@ SELECT error_of($$SELECT fit('svc(linear(dims=[4]))', x, label) FROM points$$);
 SELECT error_of($$SELECT fit('impute(values=[1,2]) | krr', x, y) FROM points$$);
 SELECT whole_error_of($$SELECT fit('krr(rbf(gamma=1), lambda=0)', x, y) FROM (VALUES ('{0}'::float8[], 1), ('{0}', 3), ('{1}', 5)) v(x, y)$$);
 
+-- Several targets: each is fitted as it would be alone.
+SELECT l, near(predict_vector(m, '{0.1,0.2,0.3}'), ARRAY[predict(first, '{0.1,0.2,0.3}'), predict(second, '{0.1,0.2,0.3}')], 1e-10) AS each_alone,
+       predict_vector(m, '{0.1,0.2,0.3}'::real[]) IS NOT NULL AS other_type, predict_vector(first, '{0.1,0.2,0.3}') = ARRAY[predict(first, '{0.1,0.2,0.3}')] AS single
+FROM (SELECT l, fit(l, x, ARRAY[y, id]) AS m, fit(l, x, y) AS first, fit(l, x, id) AS second
+      FROM points, unnest('{krr,"scale | krr(laplacian, center=false)",ridge,"rff(rbf(gamma=1), 20) | ridge","scale | rff(rbf(gamma=scale), 20) | ridge"}'::learner[]) l GROUP BY l) t;
+SELECT fit('krr', x, ARRAY[y, id] ORDER BY id) = fit('krr', x, ARRAY[y, id] ORDER BY id DESC) AS any_order,
+       fit('krr', x, ARRAY[id, class]) = fit('krr', x, ARRAY[id, class]::numeric[]) AS any_type FROM points;
+SELECT error_of($$SELECT fit('krr', x, CASE id WHEN 9 THEN ARRAY[y, NULL] ELSE ARRAY[y, y] END ORDER BY id) FROM points$$) AS null_element,
+       error_of($$SELECT fit('krr', x, CASE id WHEN 9 THEN ARRAY[y, 'NaN'] ELSE ARRAY[y, y] END ORDER BY id) FROM points$$) AS nan;
+SELECT error_of($$SELECT fit('krr', x, CASE id WHEN 9 THEN ARRAY[y] ELSE ARRAY[y, y] END ORDER BY id) FROM points$$) AS fewer,
+       error_of($$SELECT fit('rff(rbf(gamma=1), 20) | ridge', x, CASE id WHEN 9 THEN ARRAY[y, y, y] ELSE ARRAY[y, y] END ORDER BY id) FROM points$$) AS more,
+       error_of($$SELECT fit('krr', x, '{}'::float8[]) FROM points$$) AS none, error_of($$SELECT fit('krr', x, ARRAY[label]) FROM points$$) AS texts;
+SELECT whole_error_of($$SELECT predict(fit('krr', x, ARRAY[y, id]), '{1,2,3}') FROM points$$) AS predict,
+       whole_error_of($$SELECT predict_vector(fit('svc(rbf(gamma=1))', x, label), '{1,2,3}') FROM points$$) AS labels;
+
 -- x as text, as other arrays, untyped.
 SELECT bool_and(m = (SELECT fit('krr(rbf(gamma=1))', '{1,2}'::float8[], 3))) AS same
 FROM (SELECT fit('krr(rbf(gamma=1))', '{1,2}', 3) UNION ALL SELECT fit('krr(rbf(gamma=1))', '{1,2}'::text, 3)
@@ -225,7 +240,8 @@ SELECT fit('svc', x, label) = (SELECT m FROM models WHERE name = 'svc') AS svc, 
 
 -- Limits: iterations, memory.
 SET client_min_messages = warning;
-SELECT model_info(fit('svc(rbf(gamma=1), c=1e6, max_iter=10)', x, class))->'converged' AS converged FROM points;
+-- One step of x = -1, 1, 2 with labels -, +, -: alpha = 2 for the close pair, f(x) = -2 x + b, the largest violation is 3 - (-3).
+SELECT model_info(fit('svc(linear, c=8, max_iter=1)', ARRAY[x], y))->'converged' AS converged FROM (VALUES (-1, -1), (1, 1), (2, -1)) v(x, y);
 SET kernelml.max_memory = '4MB';
 SELECT whole_error_of($$SELECT fit('krr(rbf(gamma=1))', ARRAY[i, i % 9], i) FROM generate_series(1, 3000) i$$);
 SELECT whole_error_of($$SELECT fit('krr(rbf(gamma=1))', array_fill(i::float8, '{1000}'), i) FROM generate_series(1, 3000) i$$);

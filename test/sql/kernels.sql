@@ -91,7 +91,8 @@ SELECT error_of($$SELECT kernel_value('linear(dims=[3])', '{1,2}', '{2,3}')$$);
 SELECT error_of($$SELECT kernel_value('rbf(length_scale=[1,2,3])', '{1,2}', '{2,3}')$$);
 SELECT error_of($$SELECT kernel_value('rbf(metric=[[1,2],[3,4]])', '{1,2}', '{2,3}')$$);
 SELECT error_of($$SELECT kernel_value('rbf(metric=[[1,0],[0,-1]])', '{1,2}', '{2,3}')$$);
-SELECT error_of($$SELECT kernel_value('linear', '{1e200}', '{1e200}')$$);
+SELECT error_of($$SELECT kernel_value('linear', '{1e200}', '{1e200}')$$), error_of($$SELECT kernel_matrix('poly(degree=200)', '{{1000}}')$$),
+       error_of($$SELECT kernel_matrix('poly(degree=200)', '{{1000}}', '{{1000}}')$$);
 SELECT kernel_value('rbf(gamma=1)', '{1e-170}', '{3e-170}') AS tiny;
 
 -- Matrices: a cross Gram, a Gram, empty ones, other types, symmetry to the bit.

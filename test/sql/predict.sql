@@ -82,7 +82,7 @@ FROM unnest('{predict,predict_label,decision,score,transform}'::text[]) f, unnes
 WHERE f = 'predict' OR x = '{1,2}';
 SELECT error_of(format('SELECT predict(m, %L::float8[]) FROM models', x)) AS error FROM unnest('{"{}","{{1,2,3}}","{{1},{2},{3}}"}'::text[]) x;
 SELECT error_of($$SELECT predict_batch(m, '{{1,2}}') FROM models$$) AS batch, error_of($$SELECT predict_batch(m, '{1,2,3}') FROM models$$) AS row;
-SELECT left(error_of($$SELECT predict_batch(m, '{{1,2,3},{1,NULL,3}}') FROM models$$), 5);
+SELECT whole_error_of($$SELECT predict_batch(m, '{{1,2,3},{1,NULL,3}}') FROM models$$);
 SELECT error_of($$SELECT predict_w(m, '{1,2}'::float8[]) OVER () FROM models$$) AS w, error_of($$SELECT predict_w(m, '{1,NULL,2}'::float8[]) OVER () FROM models$$) AS w_null;
 SELECT error_of($$SELECT predict(m, 'x') FROM models$$) AS text, error_of($$SELECT predict(m, '{a,b,c}'::text[]) FROM models$$) AS texts,
        error_of($$SELECT predict(m, 1.5) FROM models$$) AS number;
