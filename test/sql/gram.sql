@@ -10,7 +10,8 @@ SELECT gram('linear', x ORDER BY id DESC) FROM points;
 SELECT gram('linear^2', x) FROM (VALUES ('{1,2}'::float8[]), ('{3,1}')) v(x);
 
 -- gram = kernel_matrix of the same rows, bit by bit.
-SELECT gram('rbf(gamma=0.1)', x ORDER BY id) = kernel_matrix('rbf(gamma=0.1)', array_agg(x ORDER BY id)) AS same FROM points;
+SELECT gram('rbf(gamma=0.1)', x ORDER BY id) = kernel_matrix('rbf(gamma=0.1)', array_agg(x
+    ORDER BY id)) AS same FROM points;
 
 -- Other array types, lower bounds, one row, no rows, NULL rows.
 SELECT gram('linear', ARRAY[id, 1]::int[] ORDER BY id) FROM points;
@@ -18,7 +19,8 @@ SELECT gram('linear', x) FROM (VALUES ('[0:1]={1,2}'::float8[]), ('[7:8]={3,1}')
 SELECT gram('linear', '{2}') AS one;
 SELECT gram('linear', x) IS NULL AS no_rows FROM points WHERE false;
 SELECT gram('linear', NULL) IS NULL AS null_row;
-SELECT gram('linear', x ORDER BY id) FROM (SELECT * FROM points UNION ALL VALUES (0, NULL::float8[]), (9, NULL)) t;
+SELECT gram('linear', x ORDER BY id) FROM (SELECT * FROM points UNION ALL VALUES (0, NULL::float8[]), (9,
+    NULL)) t;
 
 -- Aggregate syntax: FILTER, GROUP BY, ROLLUP, DISTINCT, moving frames.
 SELECT gram('linear', x ORDER BY id) FILTER (WHERE id > 1) FROM points;
@@ -39,13 +41,15 @@ SELECT error_of($$SELECT gram('linear', x) FROM (VALUES ('{1,2}'::float8[]), (NU
 SELECT error_of($$SELECT gram('linear', x) FROM (VALUES ('{-Infinity,2}'::float8[])) v(x)$$);
 SELECT error_of($$SELECT gram('linear', '{}'::float8[])$$);
 SELECT error_of($$SELECT gram('linear', '{{1,2}}'::float8[])$$);
-SELECT error_of($$SELECT gram(k, x) FROM (VALUES ('linear'::kernel, '{1}'::float8[]), ('linear^2', '{2}')) v(k, x)$$);
+SELECT error_of($$SELECT gram(k, x) FROM (VALUES ('linear'::kernel, '{1}'::float8[]), ('linear^2',
+    '{2}')) v(k, x)$$);
 SELECT error_of($$SELECT gram('rbf(gamma=grid(1, 2))', '{1}'::float8[])$$);
 SELECT error_of($$SELECT gram(NULL::kernel, '{1}'::float8[])$$);
 SELECT error_of($$SELECT gram('linear', ARRAY[v]) FROM (VALUES (1e160), (1e170)) t(v)$$);
 
 -- Serial and parallel plans give the same matrix.
-CREATE TABLE many AS SELECT i AS id, ARRAY[sin(i), cos(i), i % 5]::float8[] AS x FROM generate_series(1, 400) i;
+CREATE TABLE many AS SELECT i AS id, ARRAY[sin(i), cos(i), i % 5]::float8[] AS x
+FROM generate_series(1, 400) i;
 ANALYZE many;
 CREATE TEMP TABLE serial AS SELECT gram('rbf(gamma=0.5)', x ORDER BY id) AS g FROM many;
 SET parallel_setup_cost = 0;
@@ -92,12 +96,14 @@ SELECT error_of($$SELECT is_psd('{{1}}', 'NaN')$$);
 SELECT is_psd(g) AS psd, near(min(e), -4.2012, 1e-4) AS smallest
 FROM (SELECT gram('sigmoid(gamma=4, coef0=-3)', x) AS g
       FROM (VALUES ('{0.766655,0.682869}'::float8[]), ('{0.228259,0.215964}'), ('{0.844907,0.622898}'),
-                   ('{0.107109,0.237776}'), ('{0.5,0.9}'), ('{0.3,0.1}')) v(x)) t, unnest(gram_eigenvalues(g)) e
+                   ('{0.107109,0.237776}'), ('{0.5,0.9}'), ('{0.3,0.1}')) v(x)) t,
+                       unnest(gram_eigenvalues(g)) e
 GROUP BY g;
 
 -- A matrix of more elements than an array can hold is refused as its rows arrive, before any work.
 SELECT whole_error_of($$SELECT gram('linear', ARRAY[i]::float8[]) FROM generate_series(1, 11586) i$$);
 SELECT error_of($$SELECT gram('linear', ARRAY[i]::float8[]) FROM generate_series(1, 46341) i$$);
-SELECT error_of($$SELECT kernel_matrix('linear', array_agg(ARRAY[i]::float8[])) FROM generate_series(1, 11586) i$$);
+SELECT error_of($$SELECT kernel_matrix('linear', array_agg(ARRAY[i]::float8[])) FROM generate_series(1,
+    11586) i$$);
 
 DROP TABLE points, many;

@@ -2,7 +2,8 @@
 \i test/helpers.sql
 
 -- Each kernel at x = (1,2), z = (3,1): <x,z> = 5, |x-z|^2 = 5, |x-z|_1 = 3, |x|^2 = 5, |z|^2 = 10.
-SELECT k, near(kernel_value(k, '{1,2}'::float8[], '{3,1}'::float8[]), expected, 1e-12 * greatest(1, abs(expected))) AS right
+SELECT k, near(kernel_value(k, '{1,2}'::float8[], '{3,1}'::float8[]), expected, 1e-12 * greatest(1,
+    abs(expected))) AS right
 FROM (VALUES
     ('linear'::kernel, 5.0::float8),
     ('constant', 1),
@@ -40,8 +41,10 @@ FROM unnest('{matern(nu=0.5),matern(nu=1.5),matern(nu=2.5),rbf(gamma=3),laplacia
 
 -- Close points far from the origin, far points, parallel points.
 SELECT near(kernel_value('rbf(gamma=1)', '{100000000}', '{100000001}'), 0.36787944117144233, 1e-12) AS close,
-       kernel_value('rbf(gamma=1)', '{0}', '{28.3}') AS far, kernel_value('rbf(gamma=1)', '{0}', '{1000}') AS farther;
-SELECT near((kernel_matrix('rbf(gamma=1)', '{{100000000},{100000001}}'))[1][2], 0.36787944117144233, 1e-12) AS in_a_matrix;
+       kernel_value('rbf(gamma=1)', '{0}', '{28.3}') AS far, kernel_value('rbf(gamma=1)', '{0}',
+           '{1000}') AS farther;
+SELECT near((kernel_matrix('rbf(gamma=1)', '{{100000000},{100000001}}'))[1][2], 0.36787944117144233,
+    1e-12) AS in_a_matrix;
 SELECT c <= 1 AND c > 1 - 1e-12 AS clamped
 FROM kernel_value('cosine', array_fill(0.111::float8, '{1536}'), array_fill(0.1::float8, '{1536}')) c;
 SELECT kernel_value('cosine', '{0,0}', '{1,2}') AS zero_row;
@@ -77,11 +80,15 @@ SELECT error_of($$SELECT kernel_value('linear', ARRAY['NaN']::numeric[], ARRAY[1
 SELECT error_of($$SELECT kernel_value('linear', ARRAY['Infinity']::numeric[], ARRAY[1]::numeric[])$$);
 
 -- NaN is refused in either argument, at any length, by any kernel.
-SELECT count(*) AS calls, count(*) FILTER (WHERE e = format('22023: element %s of %s is NaN', 1, which)) AS refused
-FROM unnest('{linear,rbf(gamma=1),poly}'::text[]) k, unnest('{3,4,8,16,520}'::int[]) n, unnest('{x,z}'::text[]) which,
+SELECT count(*) AS calls, count(*) FILTER (WHERE e = format('22023: element %s of %s is NaN', 1,
+    which)) AS refused
+FROM unnest('{linear,rbf(gamma=1),poly}'::text[]) k, unnest('{3,4,8,16,520}'::int[]) n,
+    unnest('{x,z}'::text[]) which,
      error_of(format('SELECT kernel_value(%L, %L::float8[], %L::float8[])', k,
-        array_cat(ARRAY[CASE which WHEN 'x' THEN 'NaN' ELSE '1' END::float8], array_fill(1::float8, ARRAY[n - 1])),
-        array_cat(ARRAY[CASE which WHEN 'z' THEN 'NaN' ELSE '1' END::float8], array_fill(1::float8, ARRAY[n - 1])))) e;
+        array_cat(ARRAY[CASE which WHEN 'x' THEN 'NaN' ELSE '1' END::float8], array_fill(1::float8,
+            ARRAY[n - 1])),
+        array_cat(ARRAY[CASE which WHEN 'z' THEN 'NaN' ELSE '1' END::float8], array_fill(1::float8,
+            ARRAY[n - 1])))) e;
 
 -- Values that need data, values that come from the data's dimension, and values out of range.
 SELECT whole_error_of($$SELECT kernel_value('rbf(gamma=scale)', '{1}', '{2}')$$);
@@ -91,7 +98,8 @@ SELECT error_of($$SELECT kernel_value('linear(dims=[3])', '{1,2}', '{2,3}')$$);
 SELECT error_of($$SELECT kernel_value('rbf(length_scale=[1,2,3])', '{1,2}', '{2,3}')$$);
 SELECT error_of($$SELECT kernel_value('rbf(metric=[[1,2],[3,4]])', '{1,2}', '{2,3}')$$);
 SELECT error_of($$SELECT kernel_value('rbf(metric=[[1,0],[0,-1]])', '{1,2}', '{2,3}')$$);
-SELECT error_of($$SELECT kernel_value('linear', '{1e200}', '{1e200}')$$), error_of($$SELECT kernel_matrix('poly(degree=200)', '{{1000}}')$$),
+SELECT error_of($$SELECT kernel_value('linear', '{1e200}', '{1e200}')$$),
+    error_of($$SELECT kernel_matrix('poly(degree=200)', '{{1000}}')$$),
        error_of($$SELECT kernel_matrix('poly(degree=200)', '{{1000}}', '{{1000}}')$$);
 SELECT kernel_value('rbf(gamma=1)', '{1e-170}', '{3e-170}') AS tiny;
 
@@ -103,8 +111,10 @@ SELECT kernel_matrix('linear', '{}') AS empty, kernel_matrix('linear', '{}', '{{
        kernel_matrix('linear', '{{1}}', '{}') AS no_columns;
 SELECT kernel_matrix('linear', '[0:1][5:6]={{1,2},{3,4}}') AS lower_bounds_ignored;
 SELECT bool_and(m[i][j] = m[j][i]) AS symmetric, bool_and(m[i][i] = 1) AS diagonal,
-       bool_and(near(m[i][j], kernel_value('rbf(gamma=0.3)', ARRAY[sin(i), cos(i*i)], ARRAY[sin(j), cos(j*j)]), 1e-12)) AS values
-FROM (SELECT kernel_matrix('rbf(gamma=0.3)', array_agg(ARRAY[sin(i), cos(i*i)] ORDER BY i)) m FROM generate_series(1, 70) i) g,
+       bool_and(near(m[i][j], kernel_value('rbf(gamma=0.3)', ARRAY[sin(i), cos(i*i)], ARRAY[sin(j),
+           cos(j*j)]), 1e-12)) AS values
+FROM (SELECT kernel_matrix('rbf(gamma=0.3)', array_agg(ARRAY[sin(i), cos(i*i)] ORDER BY i)) m
+    FROM generate_series(1, 70) i) g,
      generate_series(1, 70) i, generate_series(1, 70) j;
 SELECT error_of($$SELECT kernel_matrix('linear', '{1,2}')$$);
 SELECT error_of($$SELECT kernel_matrix('linear', '{{1,2}}', '{{1}}')$$);
@@ -114,10 +124,12 @@ SELECT error_of($$SELECT kernel_matrix('rbf', '{{1,2}}')$$);
 
 -- NULL arguments.
 SELECT kernel_value(NULL, '{1}', '{1}') IS NULL AS k, kernel_value('linear', NULL, '{1}') IS NULL AS x,
-       kernel_value('linear', '{1}'::float8[], NULL::float8[]) IS NULL AS z, kernel_matrix('linear', NULL) IS NULL AS m;
+       kernel_value('linear', '{1}'::float8[], NULL::float8[]) IS NULL AS z, kernel_matrix('linear',
+           NULL) IS NULL AS m;
 
 -- The kernel may change from row to row.
-SELECT k, kernel_value(k, '{1}', '{2}') FROM (VALUES ('linear'::kernel), ('linear^2'), ('linear'), ('linear^3')) v(k);
+SELECT k, kernel_value(k, '{1}', '{2}') FROM (VALUES ('linear'::kernel), ('linear^2'), ('linear'),
+    ('linear^3')) v(k);
 
 -- Prepared statements with parameters of unknown type.
 PREPARE value_of AS SELECT kernel_value('linear', $1, $2);
@@ -125,12 +137,14 @@ EXECUTE value_of('{1,2}', '{3,4}');
 DEALLOCATE value_of;
 
 -- In an index expression and in a generated column.
-CREATE TABLE indexed (id int, x float8[], k float8 GENERATED ALWAYS AS (kernel_value('rbf(gamma=0.1)', x, '{0,0}'::float8[])) STORED);
+CREATE TABLE indexed (id int, x float8[], k float8 GENERATED ALWAYS AS (kernel_value('rbf(gamma=0.1)', x,
+    '{0,0}'::float8[])) STORED);
 INSERT INTO indexed SELECT i, ARRAY[i % 10, i % 7] FROM generate_series(1, 500) i;
 CREATE INDEX ON indexed (kernel_value('linear', x, '{1,1}'::float8[]));
 ANALYZE indexed;
 SET enable_seqscan = off;
-SELECT plan_has($$SELECT FROM indexed WHERE kernel_value('linear', x, '{1,1}'::float8[]) > 14$$, 'Index Cond') AS index_used;
+SELECT plan_has($$SELECT FROM indexed WHERE kernel_value('linear', x, '{1,1}'::float8[]) > 14$$,
+    'Index Cond') AS index_used;
 SELECT count(*) FROM indexed WHERE kernel_value('linear', x, '{1,1}'::float8[]) > 14;
 RESET enable_seqscan;
 SELECT bool_and(near(k, exp(-0.1 * (x[1] ^ 2 + x[2] ^ 2)), 1e-14)) AS generated FROM indexed;
