@@ -8,4 +8,9 @@
 #include "varatt.h"
 #endif
 
+/* PostgreSQL 18 has pg_noreturn, in front of a declaration. */
+#ifndef pg_noreturn
+#define pg_noreturn _Noreturn
+#endif
+
 #endif

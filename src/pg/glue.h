@@ -24,8 +24,7 @@ extern void kml_context_delete(KmContext *ctx);
 /* Raise the error of a failed core call; nothing for KM_OK. */
 extern void kml_check(KmContext *ctx, KmStatus status);
 /* The same for an error kept as texts. */
-extern void kml_raise(KmStatus status, const char *message, const char *detail, const char *hint)
-    pg_attribute_noreturn();
+pg_noreturn extern void kml_raise(KmStatus status, const char *message, const char *detail, const char *hint);
 
 /* ---- vectors.c: rows of features as arguments ---- */
 
@@ -51,7 +50,7 @@ extern void kml_vector_read(KmlVectorReader *reader, Datum datum, const char *wh
 /* Raise unless every element is a finite number; row: number of the row to name, 0: none. */
 extern void kml_check_finite(size_t n, const double *x, const char *what, size_t row);
 /* Raise the error for element i, which is NULL. */
-extern void kml_refuse_missing(size_t i, const char *what) pg_attribute_noreturn();
+pg_noreturn extern void kml_refuse_missing(size_t i, const char *what);
 
 /* A two-dimensional float8[] as a row-major matrix, copied.  The empty array is 0 x 0.  NULL elements
  * become km_missing(); the finite form raises for them and for what is no finite number. */
