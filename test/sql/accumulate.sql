@@ -17,7 +17,9 @@ SELECT lambda, solve(a, format('ridge(lambda=%s)', lambda)::learner) =
     (SELECT fit(format('rff(rbf(gamma=1), n_components=20, seed=5) | ridge(lambda=%s)', lambda)::learner, x,
     y) FROM points) AS same
 FROM (SELECT accumulate(:learner, x, y) AS a FROM points) t, unnest('{0.001,1,100}'::float8[]) lambda;
--- A learner with resolved steps before the map.
+-- Orthogonal features, and a learner with resolved steps before the map.
+SELECT solve(accumulate(l, x, y), l) = fit(l, x, y) AS same
+FROM points, (SELECT 'orf(rbf(gamma=1), 20) | ridge'::learner AS l) t GROUP BY l;
 SELECT solve(accumulate(l, x, y), l) = fit(l, x, y) AS same FROM points,
     (SELECT 'scale(mean=[1,2], sd=[3,4]) | rff(rbf(gamma=1), 20) | ridge'::learner AS l) t GROUP BY l;
 SELECT solve(accumulate(learner(m), x, y), learner(m)) = m AS in_one_pass

@@ -21,7 +21,8 @@ INSERT INTO regressions VALUES
     ('krr', 'krr'), ('krr scaled', 'scale | krr(laplacian, lambda=0.1)'), ('krr loo',
         'krr(rbf(gamma=2), lambda=0.01, loo=true)'),
     ('rff', 'rff(rbf(gamma=1), n_components=40, seed=3) | ridge(lambda=0.1)'),
-    ('scaled rff', 'scale | rff(rbf(gamma=scale), n_components=40) | ridge'), ('ridge', 'ridge(lambda=1e-6)');
+    ('scaled rff', 'scale | rff(rbf(gamma=scale), n_components=40) | ridge'), ('ridge', 'ridge(lambda=1e-6)'),
+    ('orf', 'minmax | orf(rbf(gamma=1), n_components=40, seed=3) | ridge');
 CREATE TABLE models AS
     SELECT name, fit(l, x, label) AS m FROM learners, points GROUP BY name
     UNION ALL SELECT name, fit(l, x, y) FROM regressions, points GROUP BY name;
@@ -135,6 +136,13 @@ FROM unnest('{"krr(rbf(gamma=1), lambda=0.1)", "scale | krr(rbf(gamma=scale))", 
     "rff(rbf(gamma=1), n_components=50) | ridge",
         "scale | rff(rbf(gamma=scale), n_components=50) | ridge(lambda=0.1)",
     "ridge(lambda=0.1)", "ridge(intercept=false)"}'::learner[]) l;
+-- The constants that data decides agree to the bit.
+SELECT l, learner(weighted) = learner(rows) AS constants
+FROM (SELECT l, fit(l, x, y, w) AS weighted FROM points, unnest('{"scale | krr","krr(laplacian(gamma=median))",
+    "minmax | krr(rbf(gamma=median))","impute(median) | krr(linear)","impute(mean) | scale | ridge"}'::learner[]) l GROUP BY l) u
+JOIN (SELECT l, fit(l, x, y) AS rows FROM repeated, unnest('{"scale | krr","krr(laplacian(gamma=median))",
+    "minmax | krr(rbf(gamma=median))","impute(median) | krr(linear)","impute(mean) | scale | ridge"}'::learner[]) l GROUP BY l) v
+    USING (l) ORDER BY l;
 SELECT near(transform(weighted, '{1,2,3}'), transform(rows, '{1,2,3}'), 1e-9) AS scale_constants
 FROM (SELECT fit('scale | ridge', x, y, w) AS weighted FROM points) u, (SELECT fit('scale | ridge', x,
     y) AS rows FROM repeated) v;

@@ -35,12 +35,10 @@ SELECT bool_and(typed::learner::text::learner = typed::learner) AS parse_undoes_
 SELECT format('svc(rbf(gamma=%s), c=%s)', 0.5, 10)::learner;
 
 -- Errors show the place and list what is known.
-SELECT 'rbff(gamma=1)'::kernel;
 SELECT 'rbf(gamma=1'::kernel;
 SELECT 'rbf(gamma=1))'::kernel;
 SELECT ''::kernel;
 SELECT 'linear +'::kernel;
-SELECT 'svcc'::learner;
 SELECT 'svc | scale'::learner;
 SELECT 'svc | krr'::learner;
 SELECT 'rbf'::learner;
@@ -49,6 +47,9 @@ SELECT 'scale | svc(rbf, c=ten)'::learner;
 SELECT E'linear +\n  rbf(gamma=oops)'::kernel;
 SELECT 'rbf(gamma=0.5) é'::kernel;
 
+SELECT whole_error_of($$SELECT 'rbff(gamma=1)'::kernel$$) ~
+    'unknown kernel "rbff"\nAt character 1: "rbff\(gamma=1\)"\.\nPerhaps you mean rbf\. Known: .*linear.*matern.*normalize' AS kernel,
+    whole_error_of($$SELECT 'svcc'::learner$$) ~ 'unknown step or estimator "svcc"\n.*\nPerhaps you mean svc\. Known: .*scale.*rff.*krr' AS learner;
 SELECT error_of($$SELECT 'linear + rbf(gama=1)'::kernel$$);
 SELECT error_of($$SELECT 'rbf(gamma=1, length_scale=2)'::kernel$$);
 SELECT error_of($$SELECT 'krr(rbf, lamda=1)'::learner$$);
