@@ -63,9 +63,7 @@ static KmStatus rbf_compile(KmContext *ctx, KmLeaf *leaf)
 /* exp(-p[0] v), of a squared or a 1-norm distance. */
 static void decay_map(const KmLeaf *leaf, size_t n, double *v)
 {
-    for (size_t j = 0; j < n; j++)
-        v[j] = -leaf->p[0] * v[j];
-    km_exp(n, v, v);
+    km_exp_rate(n, -leaf->p[0], v, v);
 }
 
 static void decay_map_f32(const KmLeaf *leaf, size_t n, float *v)

@@ -12,6 +12,12 @@ km_exp(size_t n, const double *x, double *out)
 }
 
 void
+km_exp_rate(size_t n, double rate, const double *x, double *out)
+{
+    KM_PICK(km_vmath_ops)->exp_rate(n, rate, x, out);
+}
+
+void
 km_log(size_t n, const double *x, double *out)
 {
     KM_PICK(km_vmath_ops)->log(n, x, out);

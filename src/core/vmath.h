@@ -16,6 +16,8 @@
 #include <stddef.h>
 
 extern void km_exp(size_t n, const double *x, double *out);
+/* out[i] = km_exp of the rounded product rate * x[i]: the bits of two passes in one. */
+extern void km_exp_rate(size_t n, double rate, const double *x, double *out);
 extern void km_log(size_t n, const double *x, double *out);
 extern void km_sincos(size_t n, const double *x, double *sine, double *cosine);
 extern void km_tanh(size_t n, const double *x, double *out);

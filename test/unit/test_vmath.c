@@ -29,7 +29,7 @@ static const double edges[] = {
 };
 
 /* What one table makes of x, all functions one after another. */
-#define RESULTS 6
+#define RESULTS 7
 
 static void
 evaluate(const KmVmathOps *ops, size_t n, const double *x, double out[RESULTS][CHUNK])
@@ -50,6 +50,7 @@ evaluate(const KmVmathOps *ops, size_t n, const double *x, double out[RESULTS][C
         memcpy(&bits, &outf[i], sizeof bits);
         out[5][i] = bits;
     }
+    ops->exp_rate(n, -0.37, x, out[6]);
 }
 
 /* A mix of everything: ordinary sizes, angles, and arbitrary bits. */
@@ -395,6 +396,22 @@ test_exp_f32(void **unused)
     assert_true(y[0] == 1 && y[1] == INFINITY && y[2] == 0 && isnan(y[3]) && y[4] == INFINITY);
 }
 
+static void
+test_exp_rate(void **unused)
+{
+    double x[19], product[19], one[19], two[19];
+
+    (void) unused;
+    for (size_t i = 0; i < 19; i++)
+    {
+        x[i] = 3.7 * (double) i - 20;
+        product[i] = -0.3 * x[i];
+    }
+    km_exp_rate(19, -0.3, x, one);
+    km_exp(19, product, two);
+    assert_memory_equal(one, two, sizeof one);
+}
+
 int
 main(void)
 {
@@ -407,6 +424,7 @@ main(void)
         cmocka_unit_test(test_sincos_of_huge_angles_and_near_zeros),
         cmocka_unit_test(test_special_values),
         cmocka_unit_test(test_exp_f32),
+        cmocka_unit_test(test_exp_rate),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

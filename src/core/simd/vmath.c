@@ -261,6 +261,18 @@ exp_array(size_t n, const double *x, double *out)
 }
 
 static void
+exp_rate_array(size_t n, double rate, const double *x, double *out)
+{
+    vd rates = vd_set(rate);
+    size_t i = 0;
+
+    for (; i + KM_LANES <= n; i += KM_LANES)
+        vd_store(out + i, exp_lanes(rates * vd_load(x + i)));
+    if (i < n)
+        vd_store_first(out + i, n - i, exp_lanes(rates * vd_load_first(x + i, n - i)));
+}
+
+static void
 log_array(size_t n, const double *x, double *out)
 {
     map(n, x, out, log_lanes);
@@ -306,6 +318,7 @@ exp_f32_array(size_t n, float rate, const float *x, float *out)
 
 const KmVmathOps KM_VARIANT_NAME(km_vmath_ops) = {
     .exp = exp_array,
+    .exp_rate = exp_rate_array,
     .log = log_array,
     .sincos = sincos_array,
     .tanh = tanh_array,
