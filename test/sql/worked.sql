@@ -94,5 +94,5 @@ FROM moon_models JOIN moon_reference USING (kernel), moons WHERE id IN (1, 2, 5)
 GROUP BY kernel, m, precise, objective, first ORDER BY kernel COLLATE "C";
 SELECT near(score(precise, '{1,0}') - score(precise, '{0,0}'), 1.1142489574107244, 1e-5) AS w1,
        near(score(precise, '{0,1}') - score(precise, '{0,0}'), -2.8308235267648816, 1e-5) AS w2,
-       near(score(precise, '{0,0}'), 0.07633061574753319, 1e-5) AS b
+       score(precise, '{0,0}') BETWEEN 0.0665544 AND 0.0861068 AS b         -- every b in between is optimal
 FROM moon_models WHERE kernel = 'linear';
