@@ -8,16 +8,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const KmKernelType *const types[] = {
-    &km_kernel_linear, &km_kernel_poly, &km_kernel_rbf, &km_kernel_laplacian, &km_kernel_exponential,
-    &km_kernel_matern, &km_kernel_sigmoid, &km_kernel_cosine, &km_kernel_constant,
+static const KmKernelType *const *const families[] = {
+    km_kernels_dot, km_kernels_stationary, km_kernels_matern, km_kernels_periodic, km_kernels_histogram,
+    km_kernels_process,
 };
-#define N_TYPES (sizeof types / sizeof types[0])
+#define N_FAMILIES (sizeof families / sizeof families[0])
 
-size_t km_kernel_types(const KmKernelType *const **out)
+const KmKernelType *km_kernel_type(size_t i)
 {
-    *out = types;
-    return N_TYPES;
+    for (size_t family = 0; family < N_FAMILIES; family++)
+    {
+        for (const KmKernelType *const *type = families[family]; *type != NULL; type++)
+        {
+            if (i-- == 0)
+                return *type;
+        }
+    }
+    return NULL;
+}
+
+static const KmKernelType *type_named(const char *name)
+{
+    const KmKernelType *type;
+
+    for (size_t i = 0; (type = km_kernel_type(i)) != NULL; i++)
+    {
+        if (km_signature_named(&type->signature, name))
+            return type;
+    }
+    return NULL;
 }
 
 /* Operations that are written as calls. */
@@ -106,6 +125,7 @@ KmStatus km_leaf_compile(KmContext *ctx, const KmKernelType *type, KmNode *node,
 {
     leaf->type = type;
     leaf->flags = type->flags;
+    leaf->width = 0;
     KM_TRY(km_signature_bind(ctx, &type->signature, node, &leaf->args));
     KM_TRY(compile_dims(ctx, leaf));
     if (type->compile == NULL || leaf_has_grid(leaf))
@@ -119,7 +139,7 @@ KmStatus km_leaf_compile(KmContext *ctx, const KmKernelType *type, KmNode *node,
 typedef struct Compiler
 {
     KmContext *ctx;
-    size_t n_leaves, n_normals;
+    size_t n_leaves, n_normals, n_nodes;
 } Compiler;
 
 static KmStatus compile(Compiler *compiler, KmNode *node, KmKernel **out);
@@ -143,7 +163,7 @@ static KmStatus compile_number(Compiler *compiler, KmNode *node, KmKernel *kerne
     KM_TRY(km_node_number(compiler->ctx, node->number, &value));
     call->position = value->position = node->position;
     KM_TRY(km_node_set(compiler->ctx, call, "value", value));
-    return compile_leaf(compiler, &km_kernel_constant, call, kernel);
+    return compile_leaf(compiler, type_named("constant"), call, kernel);
 }
 
 /* What holds for sums, products and powers of kernels: each flag that all children have.  normalize makes
@@ -172,6 +192,7 @@ static KmStatus compile_children(Compiler *compiler, KmKernelOp op, size_t n, Km
         KM_TRY(compile(compiler, item[i], &kernel->child[i]));
         kernel->n_leaves += kernel->child[i]->n_leaves;
         kernel->n_normals += kernel->child[i]->n_normals;
+        kernel->n_nodes += kernel->child[i]->n_nodes;
     }
     kernel->flags = combined_flags(kernel);
     return KM_OK;
@@ -207,29 +228,31 @@ static bool is_learner_name(const char *name)
 
 static KmStatus unknown_kernel(KmContext *ctx, const KmNode *node)
 {
-    const KmSignature *known[N_TYPES + N_FUNCTIONS];
+    const KmSignature **known;
+    size_t n = 0;
 
     if (is_learner_name(node->text))
     {
         km_node_fail(ctx, node, "\"%s\" is part of a learner, not a kernel", node->text);
         return km_hint(ctx, KM_INVALID, "A kernel stands inside a learner, as in svc(rbf(gamma=0.5)).");
     }
-    for (size_t i = 0; i < N_TYPES; i++)
-        known[i] = &types[i]->signature;
+    while (km_kernel_type(n) != NULL)
+        n++;
+    KM_TRY(km_alloc(ctx, n + N_FUNCTIONS, &known));
+    for (size_t i = 0; i < n; i++)
+        known[i] = &km_kernel_type(i)->signature;
     for (size_t i = 0; i < N_FUNCTIONS; i++)
-        known[N_TYPES + i] = &functions[i].signature;
-    return km_unknown_name(ctx, node, "kernel", N_TYPES + N_FUNCTIONS, known);
+        known[n + i] = &functions[i].signature;
+    return km_unknown_name(ctx, node, "kernel", n + N_FUNCTIONS, known);
 }
 
 static KmStatus compile_name(Compiler *compiler, KmNode *node, KmKernel *kernel)
 {
+    const KmKernelType *type = type_named(node->text);
     KmArgs args;
 
-    for (size_t i = 0; i < N_TYPES; i++)
-    {
-        if (km_signature_named(&types[i]->signature, node->text))
-            return compile_leaf(compiler, types[i], node, kernel);
-    }
+    if (type != NULL)
+        return compile_leaf(compiler, type, node, kernel);
     for (size_t i = 0; i < N_FUNCTIONS; i++)
     {
         if (!km_signature_named(&functions[i].signature, node->text))
@@ -252,6 +275,8 @@ static KmStatus compile(Compiler *compiler, KmNode *node, KmKernel **out)
     KM_TRY(km_poll(compiler->ctx));
     KM_TRY(km_alloc_zero(compiler->ctx, 1, out));
     (*out)->node = node;
+    (*out)->number = compiler->n_nodes++;
+    (*out)->n_nodes = 1;
     switch (node->kind)
     {
         case KM_NODE_NUMBER:
@@ -270,23 +295,6 @@ static KmStatus compile(Compiler *compiler, KmNode *node, KmKernel **out)
     }
 }
 
-KmStatus km_kernel_compile(KmContext *ctx, KmNode *node, KmKernel **out)
-{
-    Compiler compiler = {.ctx = ctx};
-
-    return compile(&compiler, node, out);
-}
-
-KmStatus km_kernel_parse(KmContext *ctx, const char *text, size_t length, KmKernel **out)
-{
-    KmNode *node;
-
-    KM_TRY(km_spec_parse(ctx, text, length, &node));
-    return km_kernel_compile(ctx, node, out);
-}
-
-/* ---- questions about a whole expression ---- */
-
 /* The first leaf for which the question is true, or NULL. */
 static const KmLeaf *find_leaf(const KmKernel *kernel, bool (*question)(const KmLeaf *leaf))
 {
@@ -301,6 +309,56 @@ static const KmLeaf *find_leaf(const KmKernel *kernel, bool (*question)(const Km
     }
     return NULL;
 }
+
+/* ---- white(): for rows of one Gram, so it means something at the top of a sum only ---- */
+
+static bool is_white(const KmLeaf *leaf)
+{
+    return leaf->type->geometry == KM_GEOMETRY_SAME;
+}
+
+static KmStatus check_white(KmContext *ctx, const KmKernel *kernel)
+{
+    for (size_t i = 0; i < kernel->n; i++)
+    {
+        const KmKernel *child = kernel->child[i];
+
+        if (find_leaf(child, is_white) == NULL || (kernel->op == KM_OP_SUM && child->op == KM_OP_LEAF))
+            continue;
+        km_node_fail(ctx, kernel->node, "white must stand alone or be a summand of the whole kernel");
+        return km_hint(ctx, KM_INVALID, "Write k + white(variance=0.1), with its factor as the variance.");
+    }
+    return KM_OK;
+}
+
+double km_kernel_white(const KmKernel *kernel)
+{
+    double variance = 0;
+
+    if (kernel->op == KM_OP_LEAF)
+        return is_white(&kernel->leaf) ? kernel->leaf.p[0] : 0;
+    for (size_t i = 0; i < kernel->n; i++)
+        variance += km_kernel_white(kernel->child[i]);
+    return variance;
+}
+
+KmStatus km_kernel_compile(KmContext *ctx, KmNode *node, KmKernel **out)
+{
+    Compiler compiler = {.ctx = ctx};
+
+    KM_TRY(compile(&compiler, node, out));
+    return check_white(ctx, *out);
+}
+
+KmStatus km_kernel_parse(KmContext *ctx, const char *text, size_t length, KmKernel **out)
+{
+    KmNode *node;
+
+    KM_TRY(km_spec_parse(ctx, text, length, &node));
+    return km_kernel_compile(ctx, node, out);
+}
+
+/* ---- questions about a whole expression ---- */
 
 static bool leaf_needs_data(const KmLeaf *leaf)
 {
@@ -357,12 +415,9 @@ static KmStatus check_leaf_dimension(KmContext *ctx, const KmLeaf *leaf, size_t 
             return km_fail(ctx, KM_DIMENSION, "dims of %s names column %zu, but rows have %zu", name,
                            leaf->dims[k] + 1, d);
     }
-    if (leaf->n_scale > 0 && leaf->n_scale != own)
-        return km_fail(ctx, KM_DIMENSION, "length_scale of %s has %zu values, but its rows have %zu columns",
-                       name, leaf->n_scale, own);
-    if (leaf->n_factor > 0 && leaf->n_factor != own)
-        return km_fail(ctx, KM_DIMENSION, "metric of %s is %zu x %zu, but its rows have %zu columns", name,
-                       leaf->n_factor, leaf->n_factor, own);
+    if (leaf->width > 0 && leaf->width != own)
+        return km_fail(ctx, KM_DIMENSION, "%s of %s is for %zu columns, but its rows have %zu", leaf->width_of,
+                       name, leaf->width, own);
     return KM_OK;
 }
 

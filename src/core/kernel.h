@@ -7,7 +7,7 @@
  * distance, or (KM_GEOMETRY_ROWS) of the rows themselves.  So one map serves
  * GEMM tiles while training and the fixed-order micro-kernel while scoring.
  *
- * Adding a kernel: one entry with its functions in one kernel_*.c file, its
+ * Adding a kernel: one entry with its functions in the file of its family, its
  * test, its row in the README.
  */
 #ifndef KM_KERNEL_H
@@ -22,11 +22,12 @@ typedef enum KmDomain { KM_DOMAIN_VECTOR, KM_DOMAIN_TEXT, KM_DOMAIN_GRAPH, KM_DO
 typedef enum KmGeometry
 {
     KM_GEOMETRY_NONE,           /* the value does not depend on the rows: constant */
+    KM_GEOMETRY_SAME,           /* 1 for a row of one set of points with itself, else 0: white */
     KM_GEOMETRY_DOT,            /* <x,z> */
     KM_GEOMETRY_COSINE,         /* <x,z> of rows scaled to length 1 (zero rows stay zero) */
     KM_GEOMETRY_SQDIST,         /* |x-z|^2 */
     KM_GEOMETRY_L1,             /* sum |x-z| */
-    KM_GEOMETRY_ROWS            /* the rows themselves: pair() */
+    KM_GEOMETRY_ROWS            /* what pairs() makes of the rows */
 } KmGeometry;
 
 typedef enum KmKernelFlag
@@ -45,6 +46,9 @@ typedef struct KmLeaf
     KmArgs args;
     unsigned flags;             /* the type's, less those that these numbers forbid (coef0 < 0: not PSD) */
     double p[4];                /* numbers that map() needs, meaning by type */
+    void *own;                  /* more of them, for the type's own functions */
+    size_t width;               /* columns that a parameter was written for; 0: any */
+    const char *width_of;       /* that parameter */
     size_t n_dims;              /* dims=[…]: chosen columns, 0-based; 0: all */
     size_t *dims;
     size_t n_scale;             /* columns are multiplied by these first (ARD); 0: no */
@@ -54,34 +58,51 @@ typedef struct KmLeaf
     size_t index;               /* number of the leaf within its kernel */
 } KmLeaf;
 
+#define KM_MAX_PAIRS ((size_t) 512)     /* rows z at once in pairs() */
+#define KM_MAX_FREE 4
+
+/* A parameter that optimisation may move: a number of the signature, or each element of a list or matrix.
+ * Its derivative is one of three: by the chain rule through the geometry value v ~ parameter^power (for a
+ * list of length scales, column by column), by shape() at fixed v, or by rows() through what pairs() made.
+ * Derivatives are by the value itself, and sums of a_j times them are added to g[0], or to g[element]. */
+typedef struct KmFree
+{
+    const char *name;           /* NULL ends the list */
+    bool plain;                 /* values <= 0 are as good as others: the value moves, not its logarithm */
+    double power;
+    void (*shape)(const KmLeaf *leaf, size_t n, const double *v, const double *k, const double *a, double *g);
+    void (*rows)(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, const double *a,
+                 double *g);    /* of v */
+} KmFree;
+
 struct KmKernelType
 {
     KmSignature signature;      /* first, so that an entry is its signature */
     KmDomain domain;
     KmGeometry geometry;
     unsigned flags;
-    /* Work out p, scale, factor and flags from args, where words that wait for data are NaN.  NULL: nothing
-     * to do. */
+    /* Work out p, own, scale, factor and flags from args, where words that wait for data are NaN.  NULL:
+     * nothing to do. */
     KmStatus (*compile)(KmContext *ctx, KmLeaf *leaf);
-    /* Geometry values to kernel values, in place; only vmath.h, sqrt, + - * /. */
+    /* Geometry values to kernel values, in place; only vmath.h, sqrt, + - * /.  NULL: they are the same. */
     void (*map)(const KmLeaf *leaf, size_t n, double *v);
     /* The same in float32 for training rows; NULL: rows are made in float64. */
     void (*map_f32)(const KmLeaf *leaf, size_t n, float *v);
-    /* KM_GEOMETRY_ROWS only: k(x, z). */
-    double (*pair)(const KmLeaf *leaf, size_t d, const double *x, const double *z);
-    /* Fail on a row outside the kernel's domain (chi2: x >= 0).  NULL: all rows are in it. */
-    KmStatus (*check)(KmContext *ctx, const KmLeaf *leaf, size_t d, const double *x);
-    /* Free parameters for optimisation (log of positive ones): how many, and
-     * derivative number f from geometry values g and kernel values k.  0 and NULL: none yet. */
-    size_t (*n_free)(const KmLeaf *leaf);
-    void (*derivative)(const KmLeaf *leaf, size_t f, size_t n, const double *g, const double *k, double *out);
-    /* Spectral sampler: m frequencies (m x d row-major) drawn from the kernel's
-     * spectral density, by random.h with the seed.  NULL: none exists. */
+    /* KM_GEOMETRY_ROWS only: out[j] from x and z_j, n <= KM_MAX_PAIRS rows of d columns, row-major. */
+    void (*pairs)(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out);
+    bool nonnegative;           /* rows must have no element < 0 */
+    double below;               /* geometry values must stay below this; 0: any */
+    /* What optimisation may move, and dk/dv from geometry values v and kernel values k (of distances where
+     * v > 0, anything finite at 0); NULL: 1. */
+    KmFree free[KM_MAX_FREE];
+    void (*slope)(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out);
+    /* Spectral sampler: m frequencies (m x d row-major) drawn from the kernel's spectral density, by random.h
+     * with the seed, so that k(x,z) = k(x,x) E cos<w, x - z>.  NULL: none exists. */
     KmStatus (*sample)(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w);
 };
 
-/* The table, in the order in which names are listed to users. */
-extern size_t km_kernel_types(const KmKernelType *const **out);
+/* Entry i of the table, in the order in which names are listed to users; NULL past the end. */
+extern const KmKernelType *km_kernel_type(size_t i);
 
 typedef enum KmKernelOp
 {
@@ -99,6 +120,8 @@ struct KmKernel
     KmKernel **child;
     unsigned flags;             /* of the whole below here */
     size_t n_leaves;            /* below here */
+    size_t number;              /* of this node within the whole kernel, 0 the root */
+    size_t n_nodes;             /* here and below */
     size_t normal;              /* KM_OP_NORMALIZE: its number among those of the whole kernel */
     size_t n_normals;           /* normalize nodes here and below */
     KmNode *node;               /* canonical syntax, rewritten in place when values are resolved */
@@ -106,7 +129,7 @@ struct KmKernel
 
 /* Compile a kernel expression; checks names, parameters and ranges, and rewrites
  * the node canonically.  dims= may stand in any leaf's call.  Data-dependent values (gamma=scale) stay
- * words: km_kernel_needs_data() tells. */
+ * words: km_kernel_needs_data() tells.  white() only alone or as a summand of the whole. */
 extern KmStatus km_kernel_compile(KmContext *ctx, KmNode *node, KmKernel **out);
 extern KmStatus km_kernel_parse(KmContext *ctx, const char *text, size_t length, KmKernel **out);
 extern bool km_kernel_needs_data(const KmKernel *kernel);
@@ -121,6 +144,8 @@ extern KmStatus km_kernel_resolve(KmContext *ctx, KmKernel *kernel, size_t n, si
  * 0 when all rows are equal.  what: KM_PAIR_SQDIST for the Euclidean distance (not squared), KM_PAIR_L1. */
 extern KmStatus km_median_distance(KmContext *ctx, size_t n, size_t d, const double *x, const double *w,
                                    KmPairwise what, double *out);
+/* Total variance of the white() summands: in the diagonal of a Gram, but not in km_kernel_value(x, x). */
+extern double km_kernel_white(const KmKernel *kernel);
 /* Fail unless the kernel can take rows of d columns (dims, scale lists, metric). */
 extern KmStatus km_kernel_check_dimension(KmContext *ctx, const KmKernel *kernel, size_t d);
 

@@ -1,6 +1,6 @@
 /*
- * kernel_dot.c: kernels that are functions of the dot product <x,z>: linear, poly, sigmoid, cosine; and
- * constant, a function of nothing.
+ * kernel_dot.c: kernels that are functions of the dot product <x,z>: linear, poly, sigmoid, cosine,
+ * geometric; and constant, a function of nothing.
  */
 #include "kernel_eval.h"
 #include "kernel_types.h"
@@ -8,18 +8,10 @@
 
 /* ---- linear ---- */
 
-static void keep(const KmLeaf *leaf, size_t n, double *v)
-{
-    (void) leaf;
-    (void) n;
-    (void) v;
-}
-
-const KmKernelType km_kernel_linear = {
+static const KmKernelType linear = {
     .signature = {.name = "linear", .what = "kernel", .params = {KM_PARAM_DIMS}},
     .geometry = KM_GEOMETRY_DOT,
     .flags = KM_PSD,
-    .map = keep,
 };
 
 /* ---- constant(value); a bare number in an expression is this too ---- */
@@ -39,13 +31,24 @@ static void constant_map(const KmLeaf *leaf, size_t n, double *v)
         v[j] = leaf->p[0];
 }
 
-const KmKernelType km_kernel_constant = {
+static void constant_shape(const KmLeaf *leaf, size_t n, const double *v, const double *k, const double *a,
+                           double *g)
+{
+    (void) leaf;
+    (void) v;
+    (void) k;
+    for (size_t j = 0; j < n; j++)
+        *g += a[j];
+}
+
+static const KmKernelType constant = {
     .signature = {.name = "constant", .what = "kernel",
                   .params = {KM_PARAM_REAL("value", "1"), KM_PARAM_DIMS}},
     .geometry = KM_GEOMETRY_NONE,
     .flags = KM_STATIONARY | KM_BOUNDED | KM_PSD,
     .compile = constant_compile,
     .map = constant_map,
+    .free = {{.name = "value", .shape = constant_shape}},
 };
 
 /* ---- poly: (gamma <x,z> + coef0)^degree; PSD unless coef0 < 0 ---- */
@@ -73,7 +76,27 @@ static void poly_map(const KmLeaf *leaf, size_t n, double *v)
         v[j] = km_power_whole(leaf->p[0] * v[j] + leaf->p[1], leaf->p[2]);
 }
 
-const KmKernelType km_kernel_poly = {
+/* degree gamma (gamma v + coef0)^(degree - 1) */
+static void poly_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
+{
+    double degree = leaf->p[2];
+
+    (void) k;
+    for (size_t j = 0; j < n; j++)
+        out[j] = degree > 0 ? degree * leaf->p[0] * km_power_whole(leaf->p[0] * v[j] + leaf->p[1], degree - 1) : 0;
+}
+
+static void poly_coef0(const KmLeaf *leaf, size_t n, const double *v, const double *k, const double *a,
+                       double *g)
+{
+    double degree = leaf->p[2];
+
+    (void) k;
+    for (size_t j = 0; j < n && degree > 0; j++)
+        *g += a[j] * degree * km_power_whole(leaf->p[0] * v[j] + leaf->p[1], degree - 1);
+}
+
+static const KmKernelType poly = {
     .signature = {.name = "poly", .aliases = {"polynomial"}, .what = "kernel",
                   .params = {{.name = "degree", .kinds = KM_KIND_INTEGER, .standard = "3", .min = 0,
                               .max = 1e6, .grid = true, .positional = true},
@@ -82,6 +105,8 @@ const KmKernelType km_kernel_poly = {
     .flags = KM_PSD,
     .compile = poly_compile,
     .map = poly_map,
+    .free = {{.name = "gamma", .power = 1}, {.name = "coef0", .plain = true, .shape = poly_coef0}},
+    .slope = poly_slope,
 };
 
 /* ---- sigmoid: tanh(gamma <x,z> + coef0), not PSD ---- */
@@ -93,12 +118,30 @@ static void sigmoid_map(const KmLeaf *leaf, size_t n, double *v)
     km_tanh(n, v, v);
 }
 
-const KmKernelType km_kernel_sigmoid = {
+static void sigmoid_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
+{
+    (void) v;
+    for (size_t j = 0; j < n; j++)
+        out[j] = leaf->p[0] * (1 - k[j] * k[j]);
+}
+
+static void sigmoid_coef0(const KmLeaf *leaf, size_t n, const double *v, const double *k, const double *a,
+                          double *g)
+{
+    (void) leaf;
+    (void) v;
+    for (size_t j = 0; j < n; j++)
+        *g += a[j] * (1 - k[j] * k[j]);
+}
+
+static const KmKernelType sigmoid = {
     .signature = {.name = "sigmoid", .aliases = {"tanh"}, .what = "kernel",
                   .params = {KM_PARAM_GAMMA("auto", false, 0), KM_PARAM_REAL("coef0", "0"), KM_PARAM_DIMS}},
     .geometry = KM_GEOMETRY_DOT,
     .compile = affine_compile,
     .map = sigmoid_map,
+    .free = {{.name = "gamma", .power = 1}, {.name = "coef0", .plain = true, .shape = sigmoid_coef0}},
+    .slope = sigmoid_slope,
 };
 
 /* ---- cosine: <x,z> / (|x||z|), 0 for a zero row ---- */
@@ -111,9 +154,28 @@ static void cosine_map(const KmLeaf *leaf, size_t n, double *v)
         v[j] = v[j] > 1 ? 1 : v[j] < -1 ? -1 : v[j];
 }
 
-const KmKernelType km_kernel_cosine = {
+static const KmKernelType cosine = {
     .signature = {.name = "cosine", .what = "kernel", .params = {KM_PARAM_DIMS}},
     .geometry = KM_GEOMETRY_COSINE,
     .flags = KM_BOUNDED | KM_PSD,
     .map = cosine_map,
 };
+
+/* ---- geometric: 1 / (1 - <x,z>), the sum of all powers of <x,z> < 1 ---- */
+
+static void geometric_map(const KmLeaf *leaf, size_t n, double *v)
+{
+    (void) leaf;
+    for (size_t j = 0; j < n; j++)
+        v[j] = 1 / (1 - v[j]);
+}
+
+static const KmKernelType geometric = {
+    .signature = {.name = "geometric", .what = "kernel", .params = {KM_PARAM_DIMS}},
+    .geometry = KM_GEOMETRY_DOT,
+    .flags = KM_PSD,
+    .map = geometric_map,
+    .below = 1,
+};
+
+const KmKernelType *const km_kernels_dot[] = {&linear, &constant, &poly, &sigmoid, &cosine, &geometric, NULL};

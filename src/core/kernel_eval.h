@@ -29,6 +29,15 @@ extern KmStatus km_leaf_rows(KmContext *ctx, const KmLeaf *leaf, size_t n, size_
 /* out[i] = the leaf's k(x_i, x_i), from rows (n x d_leaf) made by km_leaf_rows: exactly map(0) for
  * distances, 1 (zero rows: 0) for cosine, sums in the order of panel.h for dot products. */
 extern void km_leaf_self(const KmLeaf *leaf, size_t n, size_t d_leaf, const double *rows, double *out);
+/* The geometry values that it maps. */
+extern void km_leaf_self_geometry(const KmLeaf *leaf, size_t n, size_t d_leaf, const double *rows,
+                                  double *out);
+/* Fail on a row (its number for the message from 0) outside the leaf's domain: x, d_leaf columns. */
+extern KmStatus km_leaf_check_row(KmContext *ctx, const KmLeaf *leaf, size_t row, size_t d_leaf,
+                                  const double *x);
+/* Fail on a geometry value outside the leaf's domain, of row i with rows j .. j+n-1 (from 0). */
+extern KmStatus km_leaf_check_values(KmContext *ctx, const KmLeaf *leaf, size_t i, size_t j, size_t n,
+                                     const double *v);
 
 /* ---- combining leaf values ---- */
 
@@ -44,6 +53,7 @@ typedef struct KmPairs
     size_t x_stride;
     double *z_self;
     size_t z_stride;
+    double *tape;               /* values of node number t are copied to tape[t * leaf_stride]; NULL: not */
 } KmPairs;
 
 /* k(x, z_j) from the leaf values.  Works in place, without memory of its own: the result lies in the

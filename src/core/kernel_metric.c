@@ -99,7 +99,8 @@ KmStatus km_leaf_set_metric(KmContext *ctx, KmLeaf *leaf, const KmValue *value)
     }
     KM_TRY(check_remainder(ctx, &metric));
     km_free(ctx, metric.a);
-    leaf->n_factor = metric.n;
+    leaf->n_factor = leaf->width = metric.n;
+    leaf->width_of = "metric";
     leaf->factor = metric.l;
     return KM_OK;
 }

@@ -97,7 +97,10 @@ static const struct
 
 /* ---- the tree ---- */
 
-static double *combine(const KmKernel *kernel, const KmPairs *pairs, int self)
+static double *combine(const KmKernel *kernel, const KmPairs *pairs, int self);
+
+/* The value of the node, where the first leaf's was. */
+static double *evaluate(const KmKernel *kernel, const KmPairs *pairs, int self)
 {
     Finish finish = operations[kernel->op].finish[self];
     double *acc;
@@ -110,6 +113,15 @@ static double *combine(const KmKernel *kernel, const KmPairs *pairs, int self)
     if (finish != NULL)
         finish(kernel, pairs, acc);
     return acc;
+}
+
+static double *combine(const KmKernel *kernel, const KmPairs *pairs, int self)
+{
+    double *value = evaluate(kernel, pairs, self);
+
+    if (pairs->tape != NULL)
+        memcpy(pairs->tape + kernel->number * pairs->leaf_stride, value, pairs->n * sizeof *value);
+    return value;
 }
 
 double *km_kernel_combine(const KmKernel *kernel, const KmPairs *pairs)

@@ -9,10 +9,37 @@
 
 size_t km_leaf_dimension(const KmLeaf *leaf, size_t d)
 {
-    if (leaf->type->geometry == KM_GEOMETRY_NONE)
+    if (leaf->type->geometry == KM_GEOMETRY_NONE || leaf->type->geometry == KM_GEOMETRY_SAME)
         return 0;
     return leaf->n_dims > 0 ? leaf->n_dims : d;
 }
+
+/* ---- domains; NaN, which prediction lets through, is in all of them ---- */
+
+KmStatus km_leaf_check_row(KmContext *ctx, const KmLeaf *leaf, size_t row, size_t d_leaf, const double *x)
+{
+    for (size_t k = 0; k < d_leaf && leaf->type->nonnegative; k++)
+    {
+        if (x[k] < 0)
+            return km_fail(ctx, KM_DATA, "%s needs values >= 0, but element %zu of row %zu is %g",
+                           leaf->type->signature.name, (leaf->n_dims > 0 ? leaf->dims[k] : k) + 1, row + 1, x[k]);
+    }
+    return KM_OK;
+}
+
+KmStatus km_leaf_check_values(KmContext *ctx, const KmLeaf *leaf, size_t i, size_t j, size_t n,
+                              const double *v)
+{
+    for (size_t p = 0; p < n && leaf->type->below > 0; p++)
+    {
+        if (v[p] >= leaf->type->below)
+            return km_fail(ctx, KM_RANGE, "%s needs <x,z> < %g, but it is %g for rows %zu and %zu",
+                           leaf->type->signature.name, leaf->type->below, v[p], i + 1, j + p + 1);
+    }
+    return KM_OK;
+}
+
+/* ---- the leaf's own rows ---- */
 
 static void choose_columns(const KmLeaf *leaf, size_t d_leaf, const double *x, double *out)
 {
@@ -71,8 +98,7 @@ KmStatus km_leaf_rows(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, co
             choose_columns(leaf, d_leaf, x, out);
         if (leaf->type->geometry == KM_GEOMETRY_COSINE)
             scale_to_unit(d_leaf, out);
-        if (leaf->type->check != NULL)
-            KM_TRY(leaf->type->check(ctx, leaf, d_leaf, out));
+        KM_TRY(km_leaf_check_row(ctx, leaf, i, d_leaf, out));
     }
     return KM_OK;
 }
@@ -101,23 +127,33 @@ static double self_cosine(size_t d, const double *x)
 
 static double self_geometry(const KmLeaf *leaf, size_t d, const double *x)
 {
+    double value = 0;
+
     switch (leaf->type->geometry)
     {
+        case KM_GEOMETRY_SAME:
+            return 1;
         case KM_GEOMETRY_DOT:
             return self_dot(d, x);
         case KM_GEOMETRY_COSINE:
             return self_cosine(d, x);
         case KM_GEOMETRY_ROWS:
-            return leaf->type->pair(leaf, d, x, x);
+            leaf->type->pairs(leaf, d, x, 1, x, &value);
+            return value;
         default:
             return 0;
     }
 }
 
-void km_leaf_self(const KmLeaf *leaf, size_t n, size_t d_leaf, const double *rows, double *out)
+void km_leaf_self_geometry(const KmLeaf *leaf, size_t n, size_t d_leaf, const double *rows, double *out)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = self_geometry(leaf, d_leaf, rows + i * d_leaf);
+}
+
+void km_leaf_self(const KmLeaf *leaf, size_t n, size_t d_leaf, const double *rows, double *out)
+{
+    km_leaf_self_geometry(leaf, n, d_leaf, rows, out);
     if (leaf->type->map != NULL)
         leaf->type->map(leaf, n, out);
 }

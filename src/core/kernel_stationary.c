@@ -1,22 +1,21 @@
 /*
- * kernel_stationary.c: kernels of a distance: rbf, laplacian, exponential, matern.
+ * kernel_stationary.c: kernels of a distance: rbf, laplacian, rational_quadratic, cauchy,
+ * inverse_multiquadric.
  *
  * Column-wise length scales and metrics are a change of the rows (KmLeaf scale and factor), so the
- * maps know one plain distance.  All are exactly 1 at distance 0.
+ * maps know one plain distance.  All but the last are exactly 1 at distance 0.
  */
 #include "kernel_types.h"
 #include "vmath.h"
 
 #include <math.h>
-
-#define CHUNK 256               /* values at a time in local buffers */
+#include <string.h>
 
 const char *const km_data_words[] = {"auto", "scale", "median", NULL};
 
 /* ---- numbers from arguments ---- */
 
-/* A rate must be a positive number that double precision holds; a word still waits for data. */
-static KmStatus set_rate(KmContext *ctx, KmLeaf *leaf, const char *name, double rate)
+KmStatus km_leaf_set_rate(KmContext *ctx, KmLeaf *leaf, const char *name, double rate)
 {
     const KmValue *value = km_arg(&leaf->args, name);
 
@@ -27,10 +26,10 @@ static KmStatus set_rate(KmContext *ctx, KmLeaf *leaf, const char *name, double 
     return KM_OK;
 }
 
-/* length_scale=[…]: column k is multiplied by 1 / list[k]. */
-static KmStatus set_scale(KmContext *ctx, KmLeaf *leaf, const KmValue *lengths)
+KmStatus km_leaf_set_scale(KmContext *ctx, KmLeaf *leaf, const KmValue *lengths)
 {
-    leaf->n_scale = lengths->rows;
+    leaf->n_scale = leaf->width = lengths->rows;
+    leaf->width_of = "length_scale";
     KM_TRY(km_alloc(ctx, leaf->n_scale, &leaf->scale));
     for (size_t k = 0; k < leaf->n_scale; k++)
     {
@@ -40,6 +39,17 @@ static KmStatus set_scale(KmContext *ctx, KmLeaf *leaf, const KmValue *lengths)
                            leaf->type->signature.name, k + 1, lengths->list[k]);
     }
     return KM_OK;
+}
+
+/* p[0] = factor / length^2, or factor alone where each column has its length. */
+static KmStatus set_squared_length(KmContext *ctx, KmLeaf *leaf, double factor)
+{
+    const KmValue *length = km_arg(&leaf->args, "length_scale");
+
+    leaf->p[0] = factor;
+    if (length->kind == KM_KIND_LIST)
+        return km_leaf_set_scale(ctx, leaf, length);
+    return km_leaf_set_rate(ctx, leaf, "length_scale", factor / (length->number * length->number));
 }
 
 /* ---- rbf: exp(-gamma |r|^2) ---- */
@@ -53,11 +63,9 @@ static KmStatus rbf_compile(KmContext *ctx, KmLeaf *leaf)
     leaf->p[0] = 0.5;
     if (metric->given)
         return km_leaf_set_metric(ctx, leaf, metric);
-    if (length->given && length->kind == KM_KIND_LIST)
-        return set_scale(ctx, leaf, length);
     if (length->given)
-        return set_rate(ctx, leaf, "length_scale", 0.5 / (length->number * length->number));
-    return set_rate(ctx, leaf, "gamma", km_arg_number(&leaf->args, "gamma"));
+        return set_squared_length(ctx, leaf, 0.5);
+    return km_leaf_set_rate(ctx, leaf, "gamma", km_arg_number(&leaf->args, "gamma"));
 }
 
 /* exp(-p[0] v), of a squared or a 1-norm distance. */
@@ -71,7 +79,14 @@ static void decay_map_f32(const KmLeaf *leaf, size_t n, float *v)
     km_exp_f32(n, (float) -leaf->p[0], v, v);
 }
 
-const KmKernelType km_kernel_rbf = {
+static void decay_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
+{
+    (void) v;
+    for (size_t j = 0; j < n; j++)
+        out[j] = -leaf->p[0] * k[j];
+}
+
+static const KmKernelType rbf = {
     .signature = {.name = "rbf", .aliases = {"gaussian"}, .what = "kernel",
                   .params = {KM_PARAM_GAMMA("scale", true, 1), KM_PARAM_LENGTH_SCALE(NULL, false, 1),
                              {.name = "metric", .kinds = KM_KIND_MATRIX, .min = -DBL_MAX, .max = DBL_MAX,
@@ -82,6 +97,8 @@ const KmKernelType km_kernel_rbf = {
     .compile = rbf_compile,
     .map = decay_map,
     .map_f32 = decay_map_f32,
+    .free = {{.name = "gamma", .power = 1}, {.name = "length_scale", .power = -2}},
+    .slope = decay_slope,
     .sample = km_sample_normal,
 };
 
@@ -89,10 +106,10 @@ const KmKernelType km_kernel_rbf = {
 
 static KmStatus laplacian_compile(KmContext *ctx, KmLeaf *leaf)
 {
-    return set_rate(ctx, leaf, "gamma", km_arg_number(&leaf->args, "gamma"));
+    return km_leaf_set_rate(ctx, leaf, "gamma", km_arg_number(&leaf->args, "gamma"));
 }
 
-const KmKernelType km_kernel_laplacian = {
+static const KmKernelType laplacian = {
     .signature = {.name = "laplacian", .what = "kernel",
                   .params = {KM_PARAM_GAMMA("auto", true, 0), KM_PARAM_DIMS}},
     .geometry = KM_GEOMETRY_L1,
@@ -100,107 +117,144 @@ const KmKernelType km_kernel_laplacian = {
     .compile = laplacian_compile,
     .map = decay_map,
     .map_f32 = decay_map_f32,
+    .free = {{.name = "gamma", .power = 1}},
+    .slope = decay_slope,
     .sample = km_sample_cauchy,
 };
 
-/* ---- matern: (1 + a s + b s^2) exp(-s), s = sqrt(2 nu) |r| / length; exponential is nu = 1/2 ---- */
+/* ---- rational_quadratic: (1 + u)^-alpha, u = |r|^2 / (2 alpha length^2); p = {1 / (2 alpha length^2), alpha} ---- */
 
-static const struct
+static KmStatus rational_quadratic_compile(KmContext *ctx, KmLeaf *leaf)
 {
-    double nu, a, b;
-} closed_forms[] = {{0.5, 0, 0}, {1.5, 1, 0}, {2.5, 1, 1.0 / 3}};
-
-/* p = {sqrt(2 nu) / length, a, b, 2 nu}. */
-static KmStatus half_integer_compile(KmContext *ctx, KmLeaf *leaf, size_t form)
-{
-    const KmValue *length = km_arg(&leaf->args, "length_scale");
-    double root = sqrt(2 * closed_forms[form].nu);
-
-    leaf->p[0] = root;
-    leaf->p[1] = closed_forms[form].a;
-    leaf->p[2] = closed_forms[form].b;
-    leaf->p[3] = 2 * closed_forms[form].nu;
-    if (length->kind == KM_KIND_LIST)
-        return set_scale(ctx, leaf, length);
-    return set_rate(ctx, leaf, "length_scale", root / length->number);
+    leaf->p[1] = km_arg_number(&leaf->args, "alpha");
+    if (!(0.5 / leaf->p[1] > 0 && 0.5 / leaf->p[1] <= DBL_MAX))
+        return km_fail(ctx, KM_INVALID, "%s: alpha = %g is too far from 1 for double precision",
+                       leaf->type->signature.name, leaf->p[1]);
+    return set_squared_length(ctx, leaf, 0.5 / leaf->p[1]);
 }
 
-static KmStatus exponential_compile(KmContext *ctx, KmLeaf *leaf)
+static void rational_quadratic_map(const KmLeaf *leaf, size_t n, double *v)
 {
-    return half_integer_compile(ctx, leaf, 0);
+    for (size_t j = 0; j < n; j++)
+        v[j] *= leaf->p[0];
+    km_log1p(n, v, v);
+    for (size_t j = 0; j < n; j++)
+        v[j] *= -leaf->p[1];
+    km_exp(n, v, v);
 }
 
-static KmStatus matern_compile(KmContext *ctx, KmLeaf *leaf)
+static void rational_quadratic_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k,
+                                     double *out)
 {
-    double nu = km_arg_number(&leaf->args, "nu");
-
-    for (size_t form = 0; form < sizeof closed_forms / sizeof closed_forms[0]; form++)
-    {
-        if (closed_forms[form].nu == nu)
-            return half_integer_compile(ctx, leaf, form);
-    }
-    return km_fail(ctx, KM_UNSUPPORTED, "matern: nu = %g is not available, only 0.5, 1.5 and 2.5", nu);
+    for (size_t j = 0; j < n; j++)
+        out[j] = -leaf->p[1] * leaf->p[0] * k[j] / (1 + leaf->p[0] * v[j]);
 }
 
-/* Where exp(-s) is 0 so is the kernel, even if s is infinite. */
-static void matern_chunk(const KmLeaf *leaf, size_t n, double *v)
+/* k (u / (1 + u) - log(1 + u)), because u goes as 1 / alpha. */
+static void rational_quadratic_alpha(const KmLeaf *leaf, size_t n, const double *v, const double *k,
+                                     const double *a, double *g)
 {
-    double decay[CHUNK];
+    double logs[KM_MAX_PAIRS];
 
+    memcpy(logs, v, n * sizeof *logs);
+    for (size_t j = 0; j < n; j++)
+        logs[j] *= leaf->p[0];
+    km_log1p(n, logs, logs);
     for (size_t j = 0; j < n; j++)
     {
-        v[j] = leaf->p[0] * sqrt(v[j]);
-        decay[j] = -v[j];
+        double u = leaf->p[0] * v[j];
+
+        *g += a[j] * k[j] * (u / (1 + u) - logs[j]);
     }
-    km_exp(n, decay, decay);
-    for (size_t j = 0; j < n; j++)
-        v[j] = decay[j] == 0 ? 0 : (1 + v[j] * (leaf->p[1] + leaf->p[2] * v[j])) * decay[j];
 }
 
-static void matern_map(const KmLeaf *leaf, size_t n, double *v)
+static const KmKernelType rational_quadratic = {
+    .signature = {.name = "rational_quadratic", .what = "kernel",
+                  .params = {KM_PARAM_POSITIVE("alpha", "1"), KM_PARAM_LENGTH_SCALE("1", true, 0),
+                             KM_PARAM_DIMS}},
+    .geometry = KM_GEOMETRY_SQDIST,
+    .flags = KM_STATIONARY | KM_BOUNDED | KM_PSD,
+    .compile = rational_quadratic_compile,
+    .map = rational_quadratic_map,
+    .free = {{.name = "alpha", .shape = rational_quadratic_alpha}, {.name = "length_scale", .power = -2}},
+    .slope = rational_quadratic_slope,
+    .sample = km_sample_mixed,
+};
+
+/* ---- cauchy: 1 / (1 + |r|^2 / length^2), the rational quadratic with alpha = 1 and length / sqrt 2 ---- */
+
+static KmStatus cauchy_compile(KmContext *ctx, KmLeaf *leaf)
 {
-    for (size_t j = 0; j < n; j += CHUNK)
-        matern_chunk(leaf, n - j < CHUNK ? n - j : CHUNK, v + j);
+    leaf->p[1] = 1;
+    return set_squared_length(ctx, leaf, 1);
 }
 
-static void matern_chunk_f32(const KmLeaf *leaf, size_t n, float *v)
+static void cauchy_map(const KmLeaf *leaf, size_t n, double *v)
 {
-    float rate = (float) leaf->p[0], a = (float) leaf->p[1], b = (float) leaf->p[2];
-    float decay[CHUNK];
-
     for (size_t j = 0; j < n; j++)
-        v[j] = rate * sqrtf(v[j]);
-    km_exp_f32(n, -1, v, decay);
-    for (size_t j = 0; j < n; j++)
-        v[j] = decay[j] == 0 ? 0 : (1 + v[j] * (a + b * v[j])) * decay[j];
+        v[j] = 1 / (1 + leaf->p[0] * v[j]);
 }
 
-static void matern_map_f32(const KmLeaf *leaf, size_t n, float *v)
+static void cauchy_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
 {
-    for (size_t j = 0; j < n; j += CHUNK)
-        matern_chunk_f32(leaf, n - j < CHUNK ? n - j : CHUNK, v + j);
+    (void) v;
+    for (size_t j = 0; j < n; j++)
+        out[j] = -leaf->p[0] * k[j] * k[j];
 }
 
-const KmKernelType km_kernel_exponential = {
-    .signature = {.name = "exponential", .what = "kernel",
+static const KmKernelType cauchy = {
+    .signature = {.name = "cauchy", .what = "kernel",
                   .params = {KM_PARAM_LENGTH_SCALE("1", true, 0), KM_PARAM_DIMS}},
     .geometry = KM_GEOMETRY_SQDIST,
     .flags = KM_STATIONARY | KM_BOUNDED | KM_PSD,
-    .compile = exponential_compile,
-    .map = matern_map,
-    .map_f32 = matern_map_f32,
-    .sample = km_sample_student,
+    .compile = cauchy_compile,
+    .map = cauchy_map,
+    .free = {{.name = "length_scale", .power = -2}},
+    .slope = cauchy_slope,
+    .sample = km_sample_mixed,
 };
 
-const KmKernelType km_kernel_matern = {
-    .signature = {.name = "matern", .what = "kernel",
-                  .params = {{.name = "nu", .kinds = KM_KIND_NUMBER, .standard = "1.5", .min = 0,
-                              .max = DBL_MAX, .open = true, .grid = true, .positional = true},
-                             KM_PARAM_LENGTH_SCALE("1", true, 0), KM_PARAM_DIMS}},
+/* ---- inverse_multiquadric: 1 / sqrt(|r|^2 + c^2); p = {c^2, c} ---- */
+
+static KmStatus inverse_multiquadric_compile(KmContext *ctx, KmLeaf *leaf)
+{
+    leaf->p[1] = km_arg_number(&leaf->args, "c");
+    return km_leaf_set_rate(ctx, leaf, "c", leaf->p[1] * leaf->p[1]);
+}
+
+static void inverse_multiquadric_map(const KmLeaf *leaf, size_t n, double *v)
+{
+    for (size_t j = 0; j < n; j++)
+        v[j] = 1 / sqrt(v[j] + leaf->p[0]);
+}
+
+static void inverse_multiquadric_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k,
+                                       double *out)
+{
+    (void) leaf;
+    (void) v;
+    for (size_t j = 0; j < n; j++)
+        out[j] = -0.5 * k[j] * k[j] * k[j];
+}
+
+static void inverse_multiquadric_c(const KmLeaf *leaf, size_t n, const double *v, const double *k,
+                                   const double *a, double *g)
+{
+    (void) v;
+    for (size_t j = 0; j < n; j++)
+        *g -= a[j] * leaf->p[1] * k[j] * k[j] * k[j];
+}
+
+static const KmKernelType inverse_multiquadric = {
+    .signature = {.name = "inverse_multiquadric", .what = "kernel",
+                  .params = {KM_PARAM_POSITIVE("c", "1"), KM_PARAM_DIMS}},
     .geometry = KM_GEOMETRY_SQDIST,
     .flags = KM_STATIONARY | KM_BOUNDED | KM_PSD,
-    .compile = matern_compile,
-    .map = matern_map,
-    .map_f32 = matern_map_f32,
-    .sample = km_sample_student,
+    .compile = inverse_multiquadric_compile,
+    .map = inverse_multiquadric_map,
+    .free = {{.name = "c", .shape = inverse_multiquadric_c}},
+    .slope = inverse_multiquadric_slope,
 };
+
+const KmKernelType *const km_kernels_stationary[] = {
+    &rbf, &laplacian, &rational_quadratic, &cauchy, &inverse_multiquadric, NULL};

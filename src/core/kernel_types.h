@@ -9,11 +9,9 @@
 
 #include <float.h>
 
-/* kernel_dot.c */
-extern const KmKernelType km_kernel_linear, km_kernel_constant, km_kernel_poly, km_kernel_sigmoid,
-    km_kernel_cosine;
-/* kernel_stationary.c */
-extern const KmKernelType km_kernel_rbf, km_kernel_laplacian, km_kernel_exponential, km_kernel_matern;
+/* The families, one file each; lists that end in NULL. */
+extern const KmKernelType *const km_kernels_dot[], *const km_kernels_stationary[], *const km_kernels_matern[],
+    *const km_kernels_periodic[], *const km_kernels_histogram[], *const km_kernels_process[];
 
 /* Words for a value that is learnt from data: auto, scale, median. */
 extern const char *const km_data_words[];
@@ -24,6 +22,10 @@ extern const char *const km_data_words[];
 /* Any finite number. */
 #define KM_PARAM_REAL(title, value) \
     {.name = title, .kinds = KM_KIND_NUMBER, .standard = value, .min = -DBL_MAX, .max = DBL_MAX, \
+     .grid = true, .positional = true}
+/* A positive number. */
+#define KM_PARAM_POSITIVE(title, value) \
+    {.name = title, .kinds = KM_KIND_NUMBER, .standard = value, .min = 0, .max = DBL_MAX, .open = true, \
      .grid = true, .positional = true}
 /* A factor of distances (> 0) or of dot products (>= 0); the words are kept until data comes. */
 #define KM_PARAM_GAMMA(value, above_zero, group_number) \
@@ -41,15 +43,29 @@ extern KmStatus km_leaf_compile(KmContext *ctx, const KmKernelType *type, KmNode
 /* Index of the leaf's parameter whose value is a word that waits for data, or -1. */
 extern int km_leaf_waits_for_data(const KmLeaf *leaf);
 
+/* A rate worked out from parameter `name` into p[0]: it must be a positive number that double precision
+ * holds; a word still waits for data. */
+extern KmStatus km_leaf_set_rate(KmContext *ctx, KmLeaf *leaf, const char *name, double rate);
+/* length_scale=[…]: column k is multiplied by 1 / list[k]. */
+extern KmStatus km_leaf_set_scale(KmContext *ctx, KmLeaf *leaf, const KmValue *lengths);
 /* metric=[[…]]: sets the leaf's factor (kernel_metric.c). */
 extern KmStatus km_leaf_set_metric(KmContext *ctx, KmLeaf *leaf, const KmValue *value);
 
-/* Samplers of KmKernelType.sample (kernel_spectrum.c). */
+/* Samplers of KmKernelType.sample (kernel_spectrum.c), with the numbers that they find in the leaf.
+ * normal: exp(-p[0] |r|^2); cauchy: exp(-p[0] |r|_1); mixed: (1 + p[0] |r|^2)^-p[1]; student: matern with
+ * nu = p[3], p[0] = sqrt(2 nu) / length. */
 extern KmStatus km_sample_normal(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d,
                                  double *w);
 extern KmStatus km_sample_cauchy(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d,
                                  double *w);
+extern KmStatus km_sample_mixed(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d,
+                                double *w);
 extern KmStatus km_sample_student(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d,
-                                 double *w);
+                                  double *w);
+/* For samplers of their own: standard normals and uniforms of the leaf's stream number s < KM_STREAMS. */
+#define KM_STREAMS 8
+extern uint64_t km_leaf_stream(const KmLeaf *leaf, unsigned s);
+extern KmStatus km_leaf_normals(KmContext *ctx, const KmLeaf *leaf, unsigned s, uint64_t seed, size_t n,
+                                double *out);
 
 #endif

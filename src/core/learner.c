@@ -54,11 +54,10 @@ find_estimator(const char *name)
 static bool
 is_kernel_name(const char *name)
 {
-    const KmKernelType *const *types;
-    size_t n = km_kernel_types(&types);
+    const KmKernelType *type;
 
-    for (size_t i = 0; i < n; i++)
-        if (km_signature_named(&types[i]->signature, name))
+    for (size_t i = 0; (type = km_kernel_type(i)) != NULL; i++)
+        if (km_signature_named(&type->signature, name))
             return true;
     return strcmp(name, "exp") == 0 || strcmp(name, "normalize") == 0;
 }

@@ -45,8 +45,8 @@ set_rows(KmContext *ctx, size_t n, size_t d, const double *x, KmLeafPoints *poin
         return km_leaf_rows(ctx, leaf, n, d, x, points->rows);
     }
     points->rows = (double *) x;
-    for (size_t i = 0; i < n && leaf->type->check != NULL; i++)
-        KM_TRY(leaf->type->check(ctx, leaf, d, x + i * d));
+    for (size_t i = 0; i < n; i++)
+        KM_TRY(km_leaf_check_row(ctx, leaf, i, d, x + i * d));
     return KM_OK;
 }
 
@@ -122,7 +122,7 @@ leaf_points_create(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const
                    KmLeafPoints *out)
 {
     *out = (KmLeafPoints) {.leaf = leaf, .width = km_leaf_dimension(leaf, d)};
-    if (leaf->type->geometry == KM_GEOMETRY_NONE)
+    if (out->width == 0)
         return KM_OK;
     KM_TRY(set_rows(ctx, n, d, x, out));
     if (is_distance(leaf))

@@ -7,7 +7,7 @@
 
 #include "kernel_eval.h"
 
-/* Blocks in which tiles are made: 128 x 512 doubles, half of an L2 cache; fewer rows for kernels of
+/* Blocks in which tiles are made: 128 x 512 (KM_MAX_PAIRS) doubles, half of an L2 cache; fewer rows for kernels of
  * several leaves, so that the values of all leaves stay there. */
 #define KM_BLOCK_ROWS ((size_t) 128)
 #define KM_BLOCK_COLUMNS ((size_t) 512)
@@ -45,6 +45,18 @@ struct KmPoints
     double *panel;              /* scratch: KM_BLOCK_COLUMNS rows transposed, for 1-norm distances */
     KmSinglePoints *single;
 };
+
+/* Rows i .. i+m-1 of a against rows j .. j+n-1 of b; m <= a->block_rows, n <= KM_BLOCK_COLUMNS. */
+typedef struct KmBlock
+{
+    const KmPoints *a;
+    size_t i, m;
+    const KmPoints *b;
+    size_t j, n;
+} KmBlock;
+
+/* Geometry values of leaf l for a block (tile.c); fails outside the leaf's domain. */
+extern KmStatus km_block_geometry(KmContext *ctx, const KmBlock *block, size_t l, size_t ld, double *out);
 
 /* Make points->single ready. */
 extern KmStatus km_points_single(KmContext *ctx, const KmPoints *points);

@@ -64,14 +64,14 @@ can_sample(const KmArgs *args, const KmKernelType *type)
 static KmStatus
 refuse_kernel(KmContext *ctx, const KmArgs *args, const KmKernel *kernel)
 {
-    const KmKernelType *const *types;
-    size_t n = km_kernel_types(&types), length = 0;
+    const KmKernelType *type;
+    size_t length = 0;
     char names[256] = "";
 
-    for (size_t i = 0; i < n; i++)
-        if (can_sample(args, types[i]) && length < sizeof names)
+    for (size_t i = 0; (type = km_kernel_type(i)) != NULL; i++)
+        if (can_sample(args, type) && length < sizeof names)
             length += (size_t) snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "",
-                                        types[i]->signature.name);
+                                        type->signature.name);
     km_node_fail(ctx, kernel->node, "%s needs one kernel with a spectral density%s, alone or times a positive number",
                  args->signature->name, is_orthogonal(args) ? " that depends on lengths only" : "");
     return km_hint(ctx, KM_UNSUPPORTED, "Kernels that have one: %s.", names);
@@ -200,12 +200,24 @@ sample_frequencies(KmContext *ctx, const KmArgs *args, size_t h, Rff *rff)
     return km_alloc(ctx, KM_SCORE_ROWS * (h + KM_PANEL_WIDTH), &rff->phases);
 }
 
+/* k(x, x) of the leaf, which is stationary: that of its own zero row. */
+static KmStatus
+value_at_zero(KmContext *ctx, const KmLeaf *leaf, size_t d, double *out)
+{
+    double *zero;
+
+    KM_TRY(km_alloc_zero(ctx, d, &zero));
+    km_leaf_self(leaf, 1, d, zero, out);
+    km_free(ctx, zero);
+    return KM_OK;
+}
+
 static KmStatus
 prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
 {
     size_t n_components = (size_t) km_arg_number(args, "n_components"), h = n_components / 2;
     KmKernel *kernel;
-    double scale;
+    double scale, at_zero;
     Rff *rff;
 
     if (n_components % 2 != 0)
@@ -216,6 +228,8 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
     KM_TRY(split_kernel(ctx, args, kernel, &scale, &rff->leaf));
     KM_TRY(km_kernel_check_ready(ctx, kernel));
     KM_TRY(km_kernel_check_dimension(ctx, kernel, d));
+    KM_TRY(value_at_zero(ctx, rff->leaf, km_leaf_dimension(rff->leaf, d), &at_zero));
+    scale *= at_zero;
     rff->d = d;
     rff->factor = sqrt(scale / (double) h) / KM_RFF_GRID;
     if (!(rff->factor > 0 && isfinite(rff->factor)))

@@ -167,15 +167,18 @@ size_t km_target_stride(const KmTarget *target)
 static void pair_values(const Side *side, size_t m, size_t j0, size_t n, double *out)
 {
     for (size_t i = 0; i < m; i++)
-    {
-        for (size_t j = 0; j < n; j++)
-            out[i * BLOCK + j] = side->leaf->type->pair(side->leaf, side->d, query_rows(side, i),
-                                                        stored_rows(side, j0 + j));
-    }
+        side->leaf->type->pairs(side->leaf, side->d, query_rows(side, i), n, stored_rows(side, j0),
+                                out + i * BLOCK);
+}
+
+static void zero_values(size_t m, size_t n, double *out)
+{
+    for (size_t i = 0; i < m; i++)
+        memset(out + i * BLOCK, 0, n * sizeof *out);
 }
 
 /* Leaf values of m queries against stored rows j0..j0+n-1, m x BLOCK. */
-static void leaf_values(const Side *side, size_t m, size_t j0, size_t n, double *out)
+static KmStatus leaf_values(KmContext *ctx, const Side *side, size_t m, size_t j0, size_t n, double *out)
 {
     const KmKernelType *type = side->leaf->type;
     KmPairwise what;
@@ -184,16 +187,23 @@ static void leaf_values(const Side *side, size_t m, size_t j0, size_t n, double 
         km_panel_pairwise(&side->panel, what, m, side->x, j0, n, BLOCK, out);
     else if (type->geometry == KM_GEOMETRY_ROWS)
         pair_values(side, m, j0, n, out);
-    for (size_t i = 0; i < m && type->map != NULL; i++)
-        type->map(side->leaf, n, out + i * BLOCK);
+    else
+        zero_values(m, n, out);
+    for (size_t i = 0; i < m; i++)
+    {
+        KM_TRY(km_leaf_check_values(ctx, side->leaf, i, j0, n, out + i * BLOCK));
+        if (type->map != NULL)
+            type->map(side->leaf, n, out + i * BLOCK);
+    }
+    return KM_OK;
 }
 
-static void block_values(KmTarget *target, size_t m, size_t j0, size_t n, size_t ld, double *out)
+static KmStatus block_values(KmContext *ctx, KmTarget *target, size_t m, size_t j0, size_t n, size_t ld, double *out)
 {
     const size_t leaf_stride = KM_SCORE_ROWS * BLOCK;
 
     for (size_t l = 0; l < target->n_sides; l++)
-        leaf_values(&target->side[l], m, j0, n, target->values + l * leaf_stride);
+        KM_TRY(leaf_values(ctx, &target->side[l], m, j0, n, target->values + l * leaf_stride));
     for (size_t i = 0; i < m; i++)
     {
         KmPairs pairs = {.n = n, .leaf = target->values + i * BLOCK, .leaf_stride = leaf_stride,
@@ -206,6 +216,7 @@ static void block_values(KmTarget *target, size_t m, size_t j0, size_t n, size_t
         }
         memcpy(out + i * ld + j0, km_kernel_combine(target->kernel, &pairs), n * sizeof *out);
     }
+    return KM_OK;
 }
 
 KmStatus km_target_values(KmContext *ctx, KmTarget *target, size_t m, const double *x, size_t ld, double *out)
@@ -217,7 +228,7 @@ KmStatus km_target_values(KmContext *ctx, KmTarget *target, size_t m, const doub
     for (size_t j0 = 0; j0 < target->n; j0 += BLOCK)
     {
         KM_TRY(km_poll(ctx));
-        block_values(target, m, j0, target->n - j0 < BLOCK ? target->n - j0 : BLOCK, ld, out);
+        KM_TRY(block_values(ctx, target, m, j0, target->n - j0 < BLOCK ? target->n - j0 : BLOCK, ld, out));
     }
     return KM_OK;
 }

@@ -21,15 +21,6 @@
 #define SMALL 1e-3
 #define SMALL_F32 1e-2f
 
-/* Rows i .. i+m-1 of a against rows j .. j+n-1 of b; m <= a->block_rows, n <= KM_BLOCK_COLUMNS. */
-typedef struct Block
-{
-    const KmPoints *a;
-    size_t i, m;
-    const KmPoints *b;
-    size_t j, n;
-} Block;
-
 static size_t
 min_size(size_t a, size_t b)
 {
@@ -40,13 +31,13 @@ min_size(size_t a, size_t b)
 
 typedef struct Geometry
 {
-    void (*block)(const Block *block, size_t l, size_t ld, double *out);
-    void (*row)(const Block *block, size_t l, size_t i, double *row);  /* NULL: nothing left to do */
+    void (*block)(const KmBlock *block, size_t l, size_t ld, double *out);
+    void (*row)(const KmBlock *block, size_t l, size_t i, double *row);  /* NULL: nothing left to do */
 } Geometry;
 
 /* out = scale * (rows of a)(rows of b)'. */
 static void
-product(const Block *block, size_t l, double scale, size_t ld, double *out)
+product(const KmBlock *block, size_t l, double scale, size_t ld, double *out)
 {
     const KmLeafPoints *a = &block->a->leaf[l], *b = &block->b->leaf[l];
     size_t width = a->width;
@@ -56,19 +47,19 @@ product(const Block *block, size_t l, double scale, size_t ld, double *out)
 }
 
 static void
-dot_block(const Block *block, size_t l, size_t ld, double *out)
+dot_block(const KmBlock *block, size_t l, size_t ld, double *out)
 {
     product(block, l, 1.0, ld, out);
 }
 
 static void
-sqdist_block(const Block *block, size_t l, size_t ld, double *out)
+sqdist_block(const KmBlock *block, size_t l, size_t ld, double *out)
 {
     product(block, l, -2.0, ld, out);
 }
 
 static void
-sqdist_row(const Block *block, size_t l, size_t i, double *row)
+sqdist_row(const KmBlock *block, size_t l, size_t i, double *row)
 {
     const KmLeafPoints *a = &block->a->leaf[l], *b = &block->b->leaf[l];
     const KmTileOps *ops = KM_PICK(km_tile_ops);
@@ -84,7 +75,7 @@ sqdist_row(const Block *block, size_t l, size_t i, double *row)
 
 /* b's rows transposed into panels (see panel.h), for the lanes of the scoring kernel. */
 static void
-fill_panel(const Block *block, const KmLeafPoints *b, double *panel)
+fill_panel(const KmBlock *block, const KmLeafPoints *b, double *panel)
 {
     size_t width = b->width, padded = (block->n + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH * KM_PANEL_WIDTH;
 
@@ -100,7 +91,7 @@ fill_panel(const Block *block, const KmLeafPoints *b, double *panel)
 
 /* By way of the block's own scratch, because panels write whole ones. */
 static void
-l1_block(const Block *block, size_t l, size_t ld, double *out)
+l1_block(const KmBlock *block, size_t l, size_t ld, double *out)
 {
     const KmLeafPoints *a = &block->a->leaf[l], *b = &block->b->leaf[l];
     KmPanel panel = {.n = block->n, .d = a->width, .data = block->a->panel};
@@ -115,19 +106,19 @@ l1_block(const Block *block, size_t l, size_t ld, double *out)
 }
 
 static void
-rows_block(const Block *block, size_t l, size_t ld, double *out)
+rows_block(const KmBlock *block, size_t l, size_t ld, double *out)
 {
     const KmLeafPoints *a = &block->a->leaf[l], *b = &block->b->leaf[l];
     size_t width = a->width;
 
     for (size_t i = 0; i < block->m; i++)
-        for (size_t j = 0; j < block->n; j++)
-            out[i * ld + j] = a->leaf->type->pair(a->leaf, width, a->rows + (block->i + i) * width,
-                                                  b->rows + (block->j + j) * width);
+        a->leaf->type->pairs(a->leaf, width, a->rows + (block->i + i) * width, block->n,
+                             b->rows + block->j * width, out + i * ld);
 }
 
+/* White noise too: block_values puts the diagonal of a Gram in place. */
 static void
-none_block(const Block *block, size_t l, size_t ld, double *out)
+none_block(const KmBlock *block, size_t l, size_t ld, double *out)
 {
     (void) l;
     for (size_t i = 0; i < block->m; i++)
@@ -136,6 +127,7 @@ none_block(const Block *block, size_t l, size_t ld, double *out)
 
 static const Geometry geometries[] = {
     [KM_GEOMETRY_NONE] = {none_block, NULL},
+    [KM_GEOMETRY_SAME] = {none_block, NULL},
     [KM_GEOMETRY_DOT] = {dot_block, NULL},
     [KM_GEOMETRY_COSINE] = {dot_block, NULL},
     [KM_GEOMETRY_SQDIST] = {sqdist_block, sqdist_row},
@@ -145,8 +137,8 @@ static const Geometry geometries[] = {
 
 /* ---- kernel values ---- */
 
-static void
-leaf_values(const Block *block, size_t l, size_t ld, double *out)
+KmStatus
+km_block_geometry(KmContext *ctx, const KmBlock *block, size_t l, size_t ld, double *out)
 {
     const KmLeaf *leaf = block->a->leaf[l].leaf;
     const Geometry *geometry = &geometries[leaf->type->geometry];
@@ -156,19 +148,30 @@ leaf_values(const Block *block, size_t l, size_t ld, double *out)
     {
         if (geometry->row != NULL)
             geometry->row(block, l, i, out + i * ld);
-        if (leaf->type->map != NULL)
-            leaf->type->map(leaf, block->n, out + i * ld);
+        KM_TRY(km_leaf_check_values(ctx, leaf, block->i + i, block->j, block->n, out + i * ld));
     }
+    return KM_OK;
 }
 
-static void
-combined_values(const KmKernel *kernel, const Block *block, size_t ld, double *out)
+static KmStatus
+leaf_values(KmContext *ctx, const KmBlock *block, size_t l, size_t ld, double *out)
+{
+    const KmLeaf *leaf = block->a->leaf[l].leaf;
+
+    KM_TRY(km_block_geometry(ctx, block, l, ld, out));
+    for (size_t i = 0; i < block->m && leaf->type->map != NULL; i++)
+        leaf->type->map(leaf, block->n, out + i * ld);
+    return KM_OK;
+}
+
+static KmStatus
+combined_values(KmContext *ctx, const KmKernel *kernel, const KmBlock *block, size_t ld, double *out)
 {
     const KmPoints *a = block->a, *b = block->b;
     size_t leaf_stride = a->block_rows * KM_BLOCK_COLUMNS;
 
     for (size_t l = 0; l < kernel->n_leaves; l++)
-        leaf_values(block, l, KM_BLOCK_COLUMNS, a->values + l * leaf_stride);
+        KM_TRY(leaf_values(ctx, block, l, KM_BLOCK_COLUMNS, a->values + l * leaf_stride));
     for (size_t i = 0; i < block->m; i++)
     {
         KmPairs pairs = {.n = block->n, .leaf = a->values + i * KM_BLOCK_COLUMNS, .leaf_stride = leaf_stride,
@@ -177,20 +180,22 @@ combined_values(const KmKernel *kernel, const Block *block, size_t ld, double *o
 
         memcpy(out + i * ld, km_kernel_combine(kernel, &pairs), block->n * sizeof *out);
     }
+    return KM_OK;
 }
 
-static void
-block_values(const KmKernel *kernel, const Block *block, size_t ld, double *out)
+static KmStatus
+block_values(KmContext *ctx, const KmKernel *kernel, const KmBlock *block, size_t ld, double *out)
 {
     if (kernel->op == KM_OP_LEAF)
-        leaf_values(block, 0, ld, out);
+        KM_TRY(leaf_values(ctx, block, 0, ld, out));
     else
-        combined_values(kernel, block, ld, out);
+        KM_TRY(combined_values(ctx, kernel, block, ld, out));
     if (block->a != block->b)
-        return;
+        return KM_OK;
     for (size_t i = 0; i < block->m; i++)
         if (block->i + i >= block->j && block->i + i < block->j + block->n)
             out[i * ld + block->i + i - block->j] = block->a->diagonal[block->i + i];
+    return KM_OK;
 }
 
 KmStatus
@@ -201,11 +206,11 @@ km_kernel_tile(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t
     for (size_t i = 0; i < m; i += a->block_rows)
         for (size_t j = 0; j < n; j += KM_BLOCK_COLUMNS)
         {
-            Block block = {a, i0 + i, min_size(a->block_rows, m - i), b, j0 + j, min_size(KM_BLOCK_COLUMNS,
+            KmBlock block = {a, i0 + i, min_size(a->block_rows, m - i), b, j0 + j, min_size(KM_BLOCK_COLUMNS,
                                                                                           n - j)};
 
             KM_TRY(km_poll(ctx));
-            block_values(kernel, &block, ld, out + i * ld + j);
+            KM_TRY(block_values(ctx, kernel, &block, ld, out + i * ld + j));
         }
     return KM_OK;
 }
@@ -219,7 +224,7 @@ km_kernel_has_f32(const KmKernel *kernel)
 }
 
 static void
-product_f32(const Block *block, float scale, size_t ld, float *out)
+product_f32(const KmBlock *block, float scale, size_t ld, float *out)
 {
     size_t width = block->a->leaf[0].width;
 
@@ -229,7 +234,7 @@ product_f32(const Block *block, float scale, size_t ld, float *out)
 
 /* The differences are those of the float64 rows. */
 static void
-sqdist_row_f32(const Block *block, size_t i, float *row)
+sqdist_row_f32(const KmBlock *block, size_t i, float *row)
 {
     const KmLeafPoints *a = &block->a->leaf[0], *b = &block->b->leaf[0];
     const KmTileOps *ops = KM_PICK(km_tile_ops);
@@ -244,7 +249,7 @@ sqdist_row_f32(const Block *block, size_t i, float *row)
 }
 
 static void
-gemm_values_f32(const KmLeaf *leaf, const Block *block, size_t ld, float *out)
+gemm_values_f32(const KmLeaf *leaf, const KmBlock *block, size_t ld, float *out)
 {
     bool is_distance = leaf->type->geometry == KM_GEOMETRY_SQDIST;
 
@@ -259,15 +264,16 @@ gemm_values_f32(const KmLeaf *leaf, const Block *block, size_t ld, float *out)
 
 /* Values made in float64 and rounded: geometries without products, rows out of float32's range, and
  * tiles that begin inside a panel. */
-static void
-narrowed_values(const KmKernel *kernel, const Block *block, size_t ld, float *out)
+static KmStatus
+narrowed_values(KmContext *ctx, const KmKernel *kernel, const KmBlock *block, size_t ld, float *out)
 {
     double *wide = block->a->single->wide;
 
-    block_values(kernel, block, KM_BLOCK_COLUMNS, wide);
+    KM_TRY(block_values(ctx, kernel, block, KM_BLOCK_COLUMNS, wide));
     for (size_t i = 0; i < block->m; i++)
         for (size_t j = 0; j < block->n; j++)
             out[i * ld + j] = (float) wide[i * KM_BLOCK_COLUMNS + j];
+    return KM_OK;
 }
 
 /* Which way a tile goes; both sides are made ready for it. */
@@ -302,14 +308,14 @@ km_kernel_tile_f32(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, si
     for (size_t i = 0; i < m; i += a->block_rows)
         for (size_t j = 0; j < n; j += KM_BLOCK_COLUMNS)
         {
-            Block block = {a, i0 + i, min_size(a->block_rows, m - i), b, j0 + j, min_size(KM_BLOCK_COLUMNS,
+            KmBlock block = {a, i0 + i, min_size(a->block_rows, m - i), b, j0 + j, min_size(KM_BLOCK_COLUMNS,
                                                                                           n - j)};
 
             KM_TRY(km_poll(ctx));
             if (by_products)
                 gemm_values_f32(&kernel->leaf, &block, ld, out + i * ld + j);
             else
-                narrowed_values(kernel, &block, ld, out + i * ld + j);
+                KM_TRY(narrowed_values(ctx, kernel, &block, ld, out + i * ld + j));
         }
     return KM_OK;
 }

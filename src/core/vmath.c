@@ -5,6 +5,8 @@
 #include "simd.h"
 #include "simd/vmath_ops.h"
 
+#define CHUNK 256
+
 void
 km_exp(size_t n, const double *x, double *out)
 {
@@ -33,6 +35,25 @@ void
 km_tanh(size_t n, const double *x, double *out)
 {
     KM_PICK(km_vmath_ops)->tanh(n, x, out);
+}
+
+/* log(u) x / (u - 1) for u the rounded 1 + x, whose error cancels (Kahan); where u >= 2^53 u - 1 is no
+ * better than x. */
+void
+km_log1p(size_t n, const double *x, double *out)
+{
+    double u[CHUNK], logs[CHUNK];
+
+    for (size_t i = 0; i < n; i += CHUNK)
+    {
+        size_t m = n - i < CHUNK ? n - i : CHUNK;
+
+        for (size_t j = 0; j < m; j++)
+            u[j] = 1 + x[i + j];
+        km_log(m, u, logs);
+        for (size_t j = 0; j < m; j++)
+            out[i + j] = u[j] == 1 ? x[i + j] : u[j] >= 0x1p53 ? logs[j] : logs[j] * (x[i + j] / (u[j] - 1));
+    }
 }
 
 void

@@ -21,6 +21,8 @@ extern void km_exp_rate(size_t n, double rate, const double *x, double *out);
 extern void km_log(size_t n, const double *x, double *out);
 extern void km_sincos(size_t n, const double *x, double *sine, double *cosine);
 extern void km_tanh(size_t n, const double *x, double *out);
+/* log(1 + x), x >= 0: <= 4 ulp, also where x is small. */
+extern void km_log1p(size_t n, const double *x, double *out);
 /* out[i] = exp(rate * x[i]) in float32 for training rows: <= 2 ulp of the exact value,
  * rounding of the product included; results below 2^-126 are 0, not subnormal. */
 extern void km_exp_f32(size_t n, float rate, const float *x, float *out);

@@ -70,6 +70,14 @@ static void test_canonical(void **state)
         {"(linear + 1) ^ 3", "(linear + 1)^3"},
         {"linear * (rbf + cosine)", "linear*(rbf + cosine)"},
         {"7", "7"},
+        {"rational_quadratic(2, [1, 3])", "rational_quadratic(alpha=2, length_scale=[1, 3])"},
+        {"cauchy(3, dims=[2]) + inverse_multiquadric(0.5)", "cauchy(length_scale=3, dims=[2]) + inverse_multiquadric(c=0.5)"},
+        {"periodic(12, [1, 2])*wave(3)", "periodic(period=12, length_scale=[1, 2])*wave(period=3)"},
+        {"spectral_mixture([1], [[2, 0]], [[1, 0.5]])",
+         "spectral_mixture(weights=[1], means=[[2, 0]], variances=[[1, 0.5]])"},
+        {"gibbs([0, -1])", "gibbs(log_length=[0, -1])"},
+        {"min + brownian + geometric + chi2(2) + white(0.5)",
+         "min + brownian + geometric + chi2(gamma=2) + white(variance=0.5)"},
         {"constant(7)", "constant(value=7)"},
     };
 
@@ -165,6 +173,11 @@ static void test_flags(void **state)
         {"exp(sigmoid)", 0},
         {"normalize(linear)", KM_BOUNDED | KM_PSD},
         {"normalize(sigmoid)", 0},
+        {"rational_quadratic*cauchy + inverse_multiquadric", KM_STATIONARY | KM_BOUNDED | KM_PSD},
+        {"periodic + wave + spectral_mixture([1], [2], [3])", KM_STATIONARY | KM_BOUNDED | KM_PSD},
+        {"gibbs([0, 1])", KM_BOUNDED | KM_PSD},
+        {"chi2", KM_BOUNDED | KM_PSD}, {"additive_chi2", 0}, {"chi2_mercer + min + brownian", KM_PSD},
+        {"geometric", KM_PSD}, {"rbf + white", KM_STATIONARY | KM_BOUNDED | KM_PSD},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -229,7 +242,18 @@ static void test_errors(void **state)
         {"rbf(length_scale=[1, 1e-310])", KM_INVALID, "length_scale"},
         {"matern(length_scale=[])", KM_INVALID, "length_scale"},
         {"rbf(gamma=1, length_scale=1)", KM_INVALID, "length_scale"},
-        {"matern(0.8)", KM_UNSUPPORTED, "0.8"}, {"matern(0)", KM_INVALID, "nu"},
+        {"matern(-0.8)", KM_INVALID, "-0.8"}, {"matern(0)", KM_INVALID, "nu"},
+        {"rational_quadratic(0)", KM_INVALID, "alpha"}, {"inverse_multiquadric(1e200)", KM_INVALID, "c = 1e+200"},
+        {"periodic(period=0)", KM_INVALID, "period"}, {"periodic(length_scale=median)", KM_INVALID, "length_scale"},
+        {"periodic(length_scale=[1, 1e-200])", KM_INVALID, "length_scale"},
+        {"spectral_mixture([1], [1])", KM_INVALID, "variances"},
+        {"spectral_mixture([1], [1, 2], [1, 2])", KM_INVALID, "1 weights"},
+        {"spectral_mixture([1], [[1, 2]], [1])", KM_INVALID, "1 x 2"},
+        {"spectral_mixture([-1], [1], [1])", KM_INVALID, "weights"},
+        {"gibbs", KM_INVALID, "log_length"}, {"gibbs([1])", KM_INVALID, "log_length"},
+        {"chi2(-1)", KM_INVALID, "gamma"}, {"white(-1)", KM_INVALID, "variance"},
+        {"2*white", KM_INVALID, "white(variance"}, {"rbf*(linear + white)", KM_INVALID, "summand"},
+        {"exp(white)", KM_INVALID, "white"}, {"(white + rbf)^2", KM_INVALID, "white"},
         {"rbf(metric=[[1, 2], [3, 4]])", KM_INVALID, "symmetric"},
         {"rbf(metric=[[1, 2], [2, 1]])", KM_INVALID, "positive semidefinite"},
         {"rbf(metric=[[0, 1], [1, 0]])", KM_INVALID, "positive semidefinite"},
@@ -424,7 +448,9 @@ static void test_samplers(void **state)
 {
     static const char *const texts[] = {
         "rbf(gamma=0.7)", "rbf(length_scale=[0.5, 2])", "laplacian(gamma=0.6)", "exponential(1.3)",
-        "matern(1.5, 0.8)", "matern(2.5, [1, 3])", "rbf(metric=[[2, 1], [1, 3]])"};
+        "matern(1.5, 0.8)", "matern(2.5, [1, 3])", "rbf(metric=[[2, 1], [1, 3]])", "matern(0.3, 0.9)",
+        "matern(7.2, 0.7)", "rational_quadratic(0.4, 0.8)", "rational_quadratic(3, [1, 0.5])", "cauchy(0.7)",
+        "spectral_mixture([0.5, 2], [[0.3, 0.1], [-0.2, 0.5]], [[0.05, 0.1], [0, 0.2]])"};
     enum { m = 40000, d = 2 };
     static const double x[] = {0.3, -0.4}, z[] = {-0.2, 0.5};
     double *w;
@@ -434,15 +460,16 @@ static void test_samplers(void **state)
     {
         const KmKernel *kernel = parse(*state, texts[i]);
         const KmLeaf *leaf = &kernel->leaf;
-        double rows[2 * d], value, mean = 0, both[] = {x[0], x[1], z[0], z[1]};
+        double rows[2 * d], value, at_zero, mean = 0, both[] = {x[0], x[1], z[0], z[1]};
 
         assert_int_equal(km_leaf_rows(*state, leaf, 2, d, both, rows), KM_OK);
         assert_int_equal(leaf->type->sample(*state, leaf, 42, m, d, w), KM_OK);
         for (size_t j = 0; j < m; j++)
             mean += cos(w[j * d] * (rows[0] - rows[2]) + w[j * d + 1] * (rows[1] - rows[3])) / m;
         assert_int_equal(km_kernel_value(*state, kernel, d, x, z, &value), KM_OK);
-        if (fabs(mean - value) > 4 / sqrt(2.0 * m))
-            fail_msg("%s: %g for %g", texts[i], mean, value);
+        assert_int_equal(km_kernel_value(*state, kernel, d, x, x, &at_zero), KM_OK);
+        if (fabs(mean - value / at_zero) > 4 / sqrt(2.0 * m))
+            fail_msg("%s: %g for %g", texts[i], mean, value / at_zero);
     }
 }
 

@@ -81,6 +81,19 @@ static void test_reference(void **state)
     }
 }
 
+static void test_reference_positive(void **state)
+{
+    for (size_t r = 0; r < N_REFERENCE_POSITIVE; r++)
+    {
+        for (size_t i = 0; i < 3; i++)
+        {
+            for (size_t j = 0; j < 3; j++)
+                assert_near(value(*state, reference_positive[r].kernel, 2, reference_positive_x + 2 * i,
+                                  reference_positive_z + 2 * j), reference_positive[r].value[3 * i + j], 1e-12);
+        }
+    }
+}
+
 static void test_known_values(void **state)
 {
     static const double x[] = {0.1, 0.2}, widened[] = {(float) 0.1, (float) 0.2};
@@ -98,7 +111,8 @@ static void test_known_values(void **state)
 static void test_far_and_zero_distances(void **state)
 {
     static const char *const texts[] = {
-        "rbf(gamma=1)", "laplacian(gamma=1)", "exponential", "matern(0.5)", "matern", "matern(2.5)"};
+        "rbf(gamma=1)", "laplacian(gamma=1)", "exponential", "matern(0.5)", "matern", "matern(2.5)",
+        "matern(0.8)", "matern(12)", "gibbs([0, 0])"};
 
     assert_true(value1(*state, "rbf(gamma=1)", 0, 28.3) <= 0x1p-1074);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
@@ -266,28 +280,19 @@ static void test_no_stored_rows(void **state)
     assert_int_equal(km_target_values(*state, target, 1, x, 0, &out), KM_OK);
 }
 
-/* k(x, z) = x1 z2, and rows with negative elements refused: what only the rows themselves tell. */
-static double product_of_rows(const KmLeaf *leaf, size_t d, const double *x, const double *z)
+/* k(x, z) = x1 z2, for rows without negative elements: what only the rows themselves tell. */
+static void product_of_rows(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z,
+                            double *out)
 {
     (void) leaf;
-    return x[0] * z[d - 1];
-}
-
-static KmStatus refuse_negative(KmContext *ctx, const KmLeaf *leaf, size_t d, const double *x)
-{
-    (void) leaf;
-    for (size_t k = 0; k < d; k++)
-    {
-        if (x[k] < 0)
-            return km_fail(ctx, KM_DATA, "negative");
-    }
-    return KM_OK;
+    for (size_t j = 0; j < n; j++)
+        out[j] = x[0] * z[j * d + d - 1];
 }
 
 static void test_kernel_of_rows(void **state)
 {
     static const KmKernelType type = {.signature = {.name = "rows"}, .geometry = KM_GEOMETRY_ROWS,
-                                      .pair = product_of_rows, .check = refuse_negative};
+                                      .pairs = product_of_rows, .nonnegative = true};
     static const double x[] = {2, 3}, z[] = {5, 7}, negative[] = {1, -1};
     KmKernel kernel = {.op = KM_OP_LEAF, .leaf = {.type = &type}, .n_leaves = 1};
     double out;
@@ -296,6 +301,45 @@ static void test_kernel_of_rows(void **state)
     assert_true(out == 14);
     assert_int_equal(km_kernel_value(*state, &kernel, 2, negative, z, &out), KM_DATA);
     assert_int_equal(km_kernel_value(*state, &kernel, 2, x, negative, &out), KM_DATA);
+}
+
+/* ---- domains ---- */
+
+static void assert_outside(KmContext *ctx, const char *text, size_t d, const double *x, const double *z,
+                           KmStatus status, const char *words)
+{
+    double out;
+
+    assert_int_equal(km_kernel_value(ctx, parse(ctx, text), d, x, z, &out), status);
+    if (strstr(ctx->message, words) == NULL)
+        fail_msg("%s: %s", text, ctx->message);
+}
+
+static void test_domains(void **state)
+{
+    static const char *const positive[] = {"chi2", "additive_chi2", "chi2_mercer", "min", "brownian",
+                                           "1 + rbf(gamma=1)*min"};
+    static const double x[] = {0, 1, 0.5}, negative[] = {0, 1, -0.5};
+
+    for (size_t i = 0; i < sizeof positive / sizeof positive[0]; i++)
+    {
+        assert_outside(*state, positive[i], 3, negative, x, KM_DATA, "element 3 of row 1 is -0.5");
+        assert_outside(*state, positive[i], 3, x, negative, KM_DATA, ">= 0");
+    }
+    assert_outside(*state, "min(dims=[3, 1])", 3, negative, x, KM_DATA, "element 3 of row 1 is -0.5");
+    assert_near(value(*state, "min(dims=[1, 2])", 3, negative, x), 1, 0);
+    assert_near(value(*state, "geometric", 3, negative, x), 4, 1e-15);
+    assert_outside(*state, "geometric", 3, x, x, KM_RANGE, "<x,z> < 1, but it is 1.25 for rows 1 and 1");
+}
+
+/* 0/0 counts as 0. */
+static void test_empty_counts(void **state)
+{
+    static const double x[] = {0, 2}, z[] = {0, 2}, zero[] = {0, 0};
+
+    assert_true(value(*state, "chi2", 2, x, z) == 1 && value(*state, "chi2", 2, zero, zero) == 1);
+    assert_true(value(*state, "additive_chi2", 2, x, z) == 0);
+    assert_true(value(*state, "chi2_mercer", 2, x, z) == 2 && value(*state, "chi2_mercer", 2, zero, zero) == 0);
 }
 
 /* ---- unusable input ---- */
@@ -328,7 +372,10 @@ static void test_nan_in_a_query(void **state)
 {
     static const char *const texts[] = {
         "linear", "poly", "rbf(gamma=1)", "laplacian(gamma=1)", "matern", "cosine",
-        "sigmoid(gamma=1)", "normalize(linear)", "normalize(cosine)", "exp(rbf(gamma=1))"};
+        "sigmoid(gamma=1)", "normalize(linear)", "normalize(cosine)", "exp(rbf(gamma=1))", "matern(0.8)",
+        "matern(200)", "rational_quadratic", "cauchy", "inverse_multiquadric", "periodic", "wave",
+        "spectral_mixture([1], [[1, 1]], [[1, 1]])", "gibbs([0, 1, 0])", "geometric", "chi2", "additive_chi2",
+        "chi2_mercer", "min", "brownian"};
     static const double z[] = {1, 2, 0, 0}, x[] = {NAN, 0};
 
     for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++)
@@ -394,6 +441,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_reference, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_reference_positive, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_known_values, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_far_and_zero_distances, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cosine, set_up, tear_down),
@@ -405,6 +453,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_same_bits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_stored_rows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_kernel_of_rows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_domains, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_empty_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_nan_is_an_error, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_nan_in_a_query, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_not_ready, set_up, tear_down),
