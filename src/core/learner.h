@@ -64,6 +64,10 @@ struct KmScore
     void *state;
     /* out (m x n_out), m <= KM_SCORE_ROWS; fixed order, no BLAS, no libm. */
     KmStatus (*run)(KmContext *ctx, const KmScore *score, size_t m, const double *z, double *out);
+    /* Probabilities of the k classes, out (m x k), under the same rules; NULL: the model has none. */
+    KmStatus (*proba)(KmContext *ctx, const KmScore *score, size_t m, const double *z, double *out);
+    /* The class of a row from its raw values, none of them NaN; NULL: as the decision says. */
+    size_t (*class_of)(const KmScore *score, const double *values);
 };
 
 typedef struct KmEstimatorType
@@ -138,8 +142,11 @@ extern KmStatus km_scorer_values(KmContext *ctx, const KmScorer *scorer, size_t 
 /* Features after the steps: out is m x steps.d_out, NaN as above. */
 extern KmStatus km_scorer_transform(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x,
                                     double *out);
-/* The class of one row from its raw values, by the score's decision: exactly 0 is the first class of two,
- * ties go to the earlier class; -1 for NaN. */
+/* Probabilities of the classes: out is m x classes, NaN as above; KM_UNSUPPORTED with a hint for a model that
+ * has none. */
+extern KmStatus km_scorer_proba(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out);
+/* The class of one row from its raw values, by the score's class_of or decision: exactly 0 is the first class
+ * of two, ties go to the earlier class; -1 for NaN. */
 extern int km_scorer_class(const KmScorer *scorer, const double *values);
 /* What predict() returns: the regression value, the number of the class, or +1 and -1; KM_UNSUPPORTED with a hint
  * to predict_label for labels that are not numbers. */

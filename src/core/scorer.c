@@ -125,17 +125,30 @@ block_features(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x
     return scorer->steps.apply(ctx, &scorer->steps, m, x, out);
 }
 
+/* *z: the rows as the estimator sees them. */
+static KmStatus
+apply_steps(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, const double **z)
+{
+    *z = scorer->learner->n_steps > 0 ? scorer->z : x;
+    return scorer->learner->n_steps > 0 ? scorer->steps.apply(ctx, &scorer->steps, m, x, scorer->z) : KM_OK;
+}
+
 static KmStatus
 block_values(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out)
 {
-    const double *z = x;
+    const double *z;
 
-    if (scorer->learner->n_steps > 0)
-    {
-        KM_TRY(scorer->steps.apply(ctx, &scorer->steps, m, x, scorer->z));
-        z = scorer->z;
-    }
+    KM_TRY(apply_steps(ctx, scorer, m, x, &z));
     return scorer->score.run(ctx, &scorer->score, m, z, out);
+}
+
+static KmStatus
+block_proba(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out)
+{
+    const double *z;
+
+    KM_TRY(apply_steps(ctx, scorer, m, x, &z));
+    return scorer->score.proba(ctx, &scorer->score, m, z, out);
 }
 
 KmStatus
@@ -150,6 +163,26 @@ KmStatus
 km_scorer_transform(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out)
 {
     return run_rows(ctx, scorer, block_features, m, x, scorer->steps.d_out, out);
+}
+
+static KmStatus
+no_probabilities(KmContext *ctx, const KmScorer *scorer)
+{
+    const KmEstimatorType *estimator = scorer->learner->estimator;
+
+    km_fail(ctx, KM_UNSUPPORTED, "%s gives no probabilities",
+            estimator ? estimator->signature.name : "a model of steps alone");
+    if (estimator && km_arg(&scorer->learner->args, "probability")->node != NULL)
+        return km_hint(ctx, KM_UNSUPPORTED, "Fit it again with probability=true.");
+    return km_hint(ctx, KM_UNSUPPORTED, "Fit svc with probability=true.");
+}
+
+KmStatus
+km_scorer_proba(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out)
+{
+    if (scorer->score.proba == NULL)
+        return no_probabilities(ctx, scorer);
+    return run_rows(ctx, scorer, block_proba, m, x, scorer->model->classes.n, out);
 }
 
 /* ---- classes ---- */
@@ -213,6 +246,8 @@ km_scorer_class(const KmScorer *scorer, const double *values)
     for (size_t i = 0; i < scorer->score.n_out; i++)
         if (isnan(values[i]))
             return -1;
+    if (scorer->score.class_of != NULL)
+        return (int) scorer->score.class_of(&scorer->score, values);
     return (int) (scorer->score.decision == KM_DECISION_PAIRS ? class_by_votes(k, values)
                   : class_by_value(k, values));
 }

@@ -79,7 +79,7 @@ typedef struct KmlModel
 {
     KmContext *ctx;             /* owns everything here */
     KmScorer *scorer;
-    double *values;             /* room for what one row gives: raw values, or features of transform */
+    double *values;             /* room for what one row gives: raw values, features, probabilities */
 } KmlModel;
 
 /* What a call site keeps: decoded models by their bytes, and readers of the other arguments. */

@@ -78,7 +78,7 @@ decode(KmlModelCache *cache, struct varlena *raw, KmlModel *out)
 
     kml_check(ctx, km_model_decode(ctx, (unsigned char *) VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes), &model));
     kml_check(ctx, km_scorer_create(ctx, model, &out->scorer));
-    width = Max(out->scorer->score.n_out, out->scorer->steps.d_out);
+    width = Max(Max(out->scorer->score.n_out, out->scorer->steps.d_out), model->classes.n);
     kml_check(ctx, km_alloc(ctx, width, &out->values));
     out->ctx = ctx;
     models_decoded++;
