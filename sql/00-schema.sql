@@ -9,4 +9,4 @@ SET LOCAL search_path = kernelml, pg_temp;
 
 CREATE FUNCTION kernelml_version() RETURNS text
     AS 'MODULE_PATHNAME', 'kml_kernelml_version' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION kernelml_version() IS 'version of the loaded library; compare with extversion of pg_extension';
+COMMENT ON FUNCTION kernelml_version() IS 'version of the loaded library; warns if the objects of this database are of another version';

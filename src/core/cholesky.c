@@ -74,7 +74,9 @@ km_cholesky_factor(KmContext *ctx, size_t n, size_t ld, double *a, size_t *pivot
     for (size_t k = 0; k < n; k += PANEL)
     {
         size_t width = min_size(PANEL, n - k), in_block = width;
+        double left = (double) (n - k) / (double) n;
 
+        KM_TRY(km_progress(ctx, "Cholesky factorisation", 1 - left * left * left, 1));
         KM_TRY(factor_diagonal(ctx, width, ld, a + k * ld + k, &in_block));
         if (in_block < width)
         {

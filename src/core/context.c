@@ -114,6 +114,14 @@ km_poll(KmContext *ctx)
     return KM_OK;
 }
 
+KmStatus
+km_progress(KmContext *ctx, const char *stage, double done, double total)
+{
+    if (ctx->progress != NULL)
+        ctx->progress(ctx, stage, done, total);
+    return km_poll(ctx);
+}
+
 /* ---- memory ---- */
 
 static void

@@ -109,6 +109,8 @@ extern void km_free(KmContext *ctx, void *block);      /* NULL is fine */
 extern KmStatus km_reserve(KmContext *ctx, double bytes, const char *what, const char *hint);
 
 extern KmStatus km_poll(KmContext *ctx);
+/* km_poll, and a report that `stage` ("Gram matrix") is done to the fraction done / total. */
+extern KmStatus km_progress(KmContext *ctx, const char *stage, double done, double total);
 
 /* Shortest decimal text that reads back as the same double ("0.1", "1e-05",
  * "inf", "-inf", "nan"); always a point, whatever the locale.  Needs

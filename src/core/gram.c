@@ -51,7 +51,10 @@ km_matrix_check_finite(KmContext *ctx, size_t rows, size_t columns, size_t ld, c
                        const char *what)
 {
     for (size_t i = 0; i < rows; i++)
+    {
+        KM_TRY(km_poll(ctx));
         KM_TRY(check_row(ctx, i, columns, a + i * ld, what));
+    }
     return KM_OK;
 }
 
@@ -59,7 +62,47 @@ KmStatus
 km_triangle_check_finite(KmContext *ctx, size_t n, size_t ld, const double *a, const char *what)
 {
     for (size_t i = 0; i < n; i++)
+    {
+        KM_TRY(km_poll(ctx));
         KM_TRY(check_row(ctx, i, i + 1, a + i * ld, what));
+    }
+    return KM_OK;
+}
+
+/* ---- symmetry ---- */
+
+/* Compare a square of the lower triangle with its mirror image. */
+static KmStatus
+check_mirror(KmContext *ctx, size_t i0, size_t rows, size_t j0, size_t columns, size_t ld, const double *a,
+             double most, const char *what)
+{
+    for (size_t i = i0; i < i0 + rows; i++)
+        for (size_t j = j0; j < j0 + columns && j < i; j++)
+            if (!(fabs(a[i * ld + j] - a[j * ld + i]) <= most))
+                return km_fail(ctx, KM_INVALID,
+                               "%s must be symmetric, but element (%zu,%zu) is %g and (%zu,%zu) is %g", what,
+                               i + 1, j + 1, a[i * ld + j], j + 1, i + 1, a[j * ld + i]);
+    return KM_OK;
+}
+
+KmStatus
+km_matrix_check_symmetric(KmContext *ctx, size_t n, size_t ld, const double *a, double tolerance,
+                          const char *what)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < n; i++)
+    {
+        KM_TRY(km_poll(ctx));
+        largest = fmax(largest, fabs(a[i * ld + cblas_idamax(n, a + i * ld, 1)]));
+    }
+    for (size_t i = 0; i < n; i += SQUARE)
+    {
+        KM_TRY(km_poll(ctx));
+        for (size_t j = 0; j <= i; j += SQUARE)
+            KM_TRY(check_mirror(ctx, i, min_size(SQUARE, n - i), j, min_size(SQUARE, n - j), ld, a,
+                                tolerance * largest, what));
+    }
     return KM_OK;
 }
 
@@ -166,6 +209,7 @@ km_gram_fill(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, boo
     {
         size_t rows = min_size(TILE_ROWS, n - i);
 
+        KM_TRY(km_progress(ctx, "Gram matrix", (double) i * i, (double) n * n));
         for (size_t j = 0; j < i + rows; j += TILE_COLUMNS)
             KM_TRY(fill_tile(ctx, kernel, points, i, rows, j, min_size(TILE_COLUMNS, i + rows - j), full, ld,
                              out));

@@ -19,6 +19,10 @@ extern KmStatus km_matrix_check_finite(KmContext *ctx, size_t rows, size_t colum
 /* The same for the lower triangle of an n x n matrix. */
 extern KmStatus km_triangle_check_finite(KmContext *ctx, size_t n, size_t ld, const double *a,
                                          const char *what);
+/* Fails with KM_INVALID, naming a pair, if a_ij and a_ji differ by more than `tolerance` times the
+ * largest |element|. */
+extern KmStatus km_matrix_check_symmetric(KmContext *ctx, size_t n, size_t ld, const double *a,
+                                          double tolerance, const char *what);
 /* Copy the strict lower triangle of an n x n matrix into the upper one, or back. */
 extern KmStatus km_triangle_to_upper(KmContext *ctx, size_t n, size_t ld, double *a);
 extern KmStatus km_triangle_to_lower(KmContext *ctx, size_t n, size_t ld, double *a);

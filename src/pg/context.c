@@ -8,6 +8,7 @@
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #define ALIGNMENT 64
 
@@ -43,6 +44,20 @@ poll_interrupts(KmContext *ctx)
     return false;
 }
 
+/* What a long computation is at, once a second, for those who SET client_min_messages = debug1. */
+static void
+report_progress(KmContext *ctx, const char *stage, double done, double total)
+{
+    static TimestampTz last = 0;
+    TimestampTz now = GetCurrentTimestamp();
+
+    (void) ctx;
+    if (!TimestampDifferenceExceeds(last, now, 1000))
+        return;
+    last = now;
+    ereport(DEBUG1, (errmsg_internal("kernelml: %s: %.0f %%", stage, 100 * done / total)));
+}
+
 static void
 warn(KmContext *ctx, const char *message)
 {
@@ -59,6 +74,7 @@ kml_context_create(MemoryContext parent)
     ctx->allocate = allocate;
     ctx->release = release;
     ctx->poll = poll_interrupts;
+    ctx->progress = report_progress;
     ctx->warn = warn;
     ctx->owner = memory;
     ctx->max_bytes = (size_t) kml_max_memory_kb * 1024;

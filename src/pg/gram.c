@@ -136,21 +136,12 @@ symmetric_argument(FunctionCallInfo fcinfo, KmContext *ctx, size_t *n)
 {
     size_t rows, columns;
     double *g = kml_finite_matrix_read(PG_GETARG_DATUM(0), "g", &rows, &columns);
-    double scale = 0;
 
     if (rows != columns)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("g must be square, got %zu x %zu", rows, columns)));
-    for (size_t i = 0; i < rows * rows; i++)
-        scale = Max(scale, fabs(g[i]));
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < i; j++)
-            if (fabs(g[i * rows + j] - g[j * rows + i]) > 1e-10 * scale)
-                ereport(ERROR,
-                        (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                         errmsg("g must be symmetric, but element (%zu,%zu) is %g and (%zu,%zu) is %g",
-                                i + 1, j + 1, g[i * rows + j], j + 1, i + 1, g[j * rows + i])));
+    kml_check(ctx, km_matrix_check_symmetric(ctx, rows, rows, g, 1e-10, "g"));
     *n = rows;
     return g;
 }
