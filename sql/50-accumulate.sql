@@ -15,7 +15,7 @@ CREATE FUNCTION accumulator_send(accumulator) RETURNS bytea
 COMMENT ON FUNCTION accumulator_send(accumulator) IS 'binary output of type accumulator';
 CREATE TYPE accumulator (INPUT = accumulator_in, OUTPUT = accumulator_out, RECEIVE = accumulator_recv,
                          SEND = accumulator_send, INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = external);
-COMMENT ON TYPE accumulator IS 'mergeable sums over rows of a random-feature map: solve() makes a model from them';
+COMMENT ON TYPE accumulator IS 'mergeable sums over rows of a feature map: solve() makes a model from them';
 
 CREATE FUNCTION accumulator_combine(accumulator, accumulator) RETURNS accumulator
     AS 'MODULE_PATHNAME', 'kml_accumulator_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -32,7 +32,7 @@ CREATE AGGREGATE accumulate(learner, x float8[], y float8) (
     SFUNC = accumulate_transition, STYPE = accumulator, SSPACE = 1000000, COMBINEFUNC = accumulator_combine,
     FINALFUNC = accumulator_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
 COMMENT ON AGGREGATE accumulate(learner, float8[], float8) IS
-    'sums over rows x with target y of a learner that begins with random Fourier features';
+    'sums over rows x with target y of the features of a learner';
 
 CREATE FUNCTION accumulate_transition(accumulator, learner, float8[], float8, float8) RETURNS accumulator
     AS 'MODULE_PATHNAME', 'kml_accumulate_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -41,7 +41,7 @@ CREATE AGGREGATE accumulate(learner, x float8[], y float8, weight float8) (
     SFUNC = accumulate_transition, STYPE = accumulator, SSPACE = 1000000, COMBINEFUNC = accumulator_combine,
     FINALFUNC = accumulator_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
 COMMENT ON AGGREGATE accumulate(learner, float8[], float8, float8) IS
-    'sums over rows x with target y and weights of a learner that begins with random Fourier features';
+    'sums over rows x with target y and weights of the features of a learner';
 
 CREATE FUNCTION accumulate_transition(accumulator, learner, float8[], float8[]) RETURNS accumulator
     AS 'MODULE_PATHNAME', 'kml_accumulate_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -50,7 +50,7 @@ CREATE AGGREGATE accumulate(learner, x float8[], y float8[]) (
     SFUNC = accumulate_transition, STYPE = accumulator, SSPACE = 1000000, COMBINEFUNC = accumulator_combine,
     FINALFUNC = accumulator_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
 COMMENT ON AGGREGATE accumulate(learner, float8[], float8[]) IS
-    'sums over rows x with several targets y of a learner that begins with random Fourier features';
+    'sums over rows x with several targets y of the features of a learner';
 
 CREATE FUNCTION accumulate_transition(accumulator, learner, float8[], float8[], float8) RETURNS accumulator
     AS 'MODULE_PATHNAME', 'kml_accumulate_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -59,7 +59,7 @@ CREATE AGGREGATE accumulate(learner, x float8[], y float8[], weight float8) (
     SFUNC = accumulate_transition, STYPE = accumulator, SSPACE = 1000000, COMBINEFUNC = accumulator_combine,
     FINALFUNC = accumulator_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
 COMMENT ON AGGREGATE accumulate(learner, float8[], float8[], float8) IS
-    'sums over rows x with several targets y and weights of a learner that begins with random Fourier features';
+    'sums over rows x with several targets y and weights of the features of a learner';
 
 CREATE AGGREGATE merge(accumulator) (
     SFUNC = accumulator_combine, STYPE = accumulator, SSPACE = 1000000, COMBINEFUNC = accumulator_combine,
@@ -81,3 +81,12 @@ CREATE FUNCTION solve(accumulator, learner) RETURNS bytea
     AS 'MODULE_PATHNAME', 'kml_solve' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION solve(accumulator, learner) IS
     'a model from sums: the learner is the estimator alone, such as ridge(lambda=0.1), or the whole; NULL for no rows';
+
+CREATE FUNCTION squared_error(model bytea, accumulator, OUT weight float8, OUT sse float8, OUT sst float8)
+    AS 'MODULE_PATHNAME', 'kml_squared_error' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION squared_error(bytea, accumulator) IS
+    'how well a ridge model fits the rows in sums of its own map: their weight, the sum of squared errors, and that of squared deviations from the mean';
+CREATE FUNCTION accumulator_info(accumulator) RETURNS jsonb
+    AS 'MODULE_PATHNAME', 'kml_accumulator_info' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION accumulator_info(accumulator) IS
+    'what an accumulator is of: learner, rows, weight, columns, whether its sums are exact, bytes';

@@ -2,8 +2,8 @@
  * accumulator.c: rows into an accumulator.
  *
  * Raw rows wait in the value until a block is full; then they are mapped, augmented with the one and
- * the slices of y, and added by GEMM, a band of the triangle at a time.  All terms are whole numbers (see
- * accumulator.h), so the sums do not depend on the size of a block.  Narrow sums are added row by row:
+ * the slices of y (or y itself), and added by GEMM, a band of the triangle at a time.  Where all terms are
+ * whole numbers (accumulator.h), the sums do not depend on the size of a block.  Narrow sums are added row by row:
  * a state of a few features stays under 2 kB, cheap in tens of thousands of groups.
  */
 #include "accumulator.h"
@@ -50,7 +50,8 @@ static KmSums
 new_header(const KmFeatureMap *map)
 {
     return (KmSums) {
-        .magic = KM_SUMS_MAGIC, .major = KM_SUMS_MAJOR, .minor = KM_SUMS_MINOR, .flags = KM_SUMS_EXACT,
+        .magic = KM_SUMS_MAGIC, .major = KM_SUMS_MAJOR, .minor = KM_SUMS_MINOR,
+        .flags = map->exact ? KM_SUMS_EXACT : KM_SUMS_PLAIN,
         .d = (uint32_t) map->d, .features = (uint32_t) map->features, .targets = (uint32_t) map->targets,
         .learner_bytes = (uint32_t) map->learner.length,
     };
@@ -296,7 +297,15 @@ raise_tops(KmContext *ctx, KmFeatureMap *map, KmSums *sums)
     return rises ? km_sums_move_tops(ctx, sums, map->top) : KM_OK;
 }
 
-/* What follows the features in each augmented row, from raw rows: the one and the slices. */
+static void
+cut_targets(const double *y, KmSums *sums, double *row)
+{
+    for (size_t t = 0; t < sums->targets; t++)
+        if (!km_slice_cut(y[t], km_sums_top(sums)[t], row + km_sums_target(sums, t)))
+            sums->flags |= KM_SUMS_CLIPPED;
+}
+
+/* What follows the features in each augmented row, from raw rows: the one and the targets. */
 static void
 augment_rows(const KmFeatureMap *map, size_t m, const double *raw, KmSums *sums)
 {
@@ -305,11 +314,10 @@ augment_rows(const KmFeatureMap *map, size_t m, const double *raw, KmSums *sums)
         double *row = map->rows + r * map->columns;
 
         row[map->features] = 1;
-        for (size_t t = 0; t < map->targets; t++)
-        {
-            if (!km_slice_cut(raw[map->d + t], km_sums_top(sums)[t], row + km_sums_slices(sums, t)))
-                sums->flags |= KM_SUMS_CLIPPED;
-        }
+        if (map->exact)
+            cut_targets(raw + map->d, sums, row);
+        else
+            memcpy(row + map->features + 1, raw + map->d, map->targets * sizeof *row);
     }
 }
 
@@ -320,6 +328,16 @@ any_weight(const Block *block)
         if (block->w[r * block->ldw] != 1)
             return true;
     return false;
+}
+
+/* No sum of products is larger than the largest sum of squares. */
+KmStatus
+km_sums_check_finite(KmContext *ctx, const KmSums *sums)
+{
+    if (!(sums->flags & KM_SUMS_PLAIN) || isfinite(km_sums_trace(sums)))
+        return KM_OK;
+    km_fail(ctx, KM_RANGE, "sums of squares of features and targets overflow");
+    return km_hint(ctx, KM_RANGE, "Scale them before.");
 }
 
 KmStatus
@@ -333,11 +351,12 @@ km_sums_flush(KmContext *ctx, KmFeatureMap *map, KmSums *sums)
         return KM_OK;
     KM_TRY(km_feature_map_reserve(ctx, map));
     KM_TRY(km_feature_map_rows(ctx, map, block.m, width, raw, map->rows));
-    KM_TRY(raise_tops(ctx, map, sums));
+    if (map->exact)
+        KM_TRY(raise_tops(ctx, map, sums));
     augment_rows(map, block.m, raw, sums);
     block.rows = map->rows;
     block.weighted = any_weight(&block);
     KM_TRY(add_block(ctx, map, &block, sums));
     sums->waiting = 0;
-    return KM_OK;
+    return km_sums_check_finite(ctx, sums);
 }

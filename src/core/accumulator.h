@@ -2,7 +2,8 @@
  * accumulator.h: Gram sums of a feature map over rows, in one flat value that
  * can be stored, merged, subtracted and solved.
  *
- * Each row adds the outer product of a = [k_1 … k_D, 1, q_1 … q_S of every target], all whole numbers:
+ * Random Fourier features: each row adds the outer product of a = [k_1 … k_D, 1, q_1 … q_S of every
+ * target], all whole numbers:
  * k = 2^14 z for grid features |z| <= 1, and q_b the slices of y, 12 bits each, cut from the top on
  * absolute grids: y = sum_b q_b 2^(12 (top - b)).  A product is at most 2^28, so sums over a total weight
  * of 2^25 are whole numbers up to 2^53: exact in float64 in any order and any blocking, for every
@@ -11,6 +12,10 @@
  * is dropped (at most 2^-84 of the largest |y|; KM_SUMS_CLIPPED says that it happened).
  * Whole-number weights multiply one side of the product and stay exact; with fractional ones, or beyond
  * 2^25, sums are ordinary float64 ones, equal to 1e-12 normwise, and KM_SUMS_EXACT is gone for good.
+ *
+ * Any other features (landmarks, monomials, the raw columns) are summed as they are, a = [z_1 … z_D, 1,
+ * y_1 … y_T]: KM_SUMS_PLAIN, ordinary float64 sums by blocks.  `magnitude` remembers how large what has been
+ * added and taken away was, so that solving can tell the digits that a subtraction has lost.
  *
  * The value is one block of memory without pointers: this header, top[targets], the map's learner
  * text, the packed lower triangle of the sums (row by row), waiting raw rows [x, y, weight].  It is the
@@ -31,7 +36,9 @@
 enum
 {
     KM_SUMS_EXACT = 1,          /* whole-number weights, total up to KM_SUMS_MAX_WEIGHT, always so far */
-    KM_SUMS_CLIPPED = 2         /* low bits of some y were dropped below the window of slices */
+    KM_SUMS_CLIPPED = 2,        /* low bits of some y were dropped below the window of slices */
+    KM_SUMS_PLAIN = 4,          /* features of any size; targets themselves, not slices */
+    KM_SUMS_TRUNCATED = 8       /* clipped, and the large y have been subtracted since */
 };
 
 /* Header of the flat value; starts at a multiple of 8 bytes. */
@@ -45,6 +52,7 @@ typedef struct KmSums
     uint64_t n_rows;            /* rows added, each once, weight 0 left out */
     uint64_t n_skipped;         /* rows left out for a NULL; counted by the caller */
     double total_weight;
+    double magnitude;           /* of all that was added or taken away, as a trace; 0: nothing taken away */
     uint32_t d, features, targets;      /* raw columns, D, numbers in y */
     uint32_t learner_bytes;     /* length of the map's canonical text */
     uint32_t waiting;           /* rows not yet added into the sums */
@@ -54,13 +62,14 @@ typedef struct KmSums
 /* What the sums are of: a prepared feature map, kept beside the flat values while rows come. */
 typedef struct KmFeatureMap KmFeatureMap;
 
-/* From a learner (its estimator is not looked at) whose steps are resolved and end in an exact map;
- * KM_UNSUPPORTED naming the step that needs a pass of its own otherwise, KM_LIMIT naming the largest
- * feasible D if the sums would pass 500 MB.  d: columns of the raw rows. */
+/* From a learner whose steps are resolved, with an estimator that can be solved from sums or none;
+ * KM_UNSUPPORTED naming the step that needs a pass of its own otherwise, KM_LIMIT naming the largest feasible D if the sums would pass
+ * 500 MB.  d: columns of the raw rows. */
 extern KmStatus km_feature_map_create(KmContext *ctx, const KmLearner *learner, size_t d, size_t targets,
                                       KmFeatureMap **out);
-/* Canonical text of the steps alone: what a value keeps of its learner. */
+/* Canonical text of the steps alone, "" for none: what a value keeps of its learner; and back. */
 extern KmStatus km_feature_map_text(KmContext *ctx, const KmLearner *learner, KmText *out);
+extern KmStatus km_feature_map_parse(KmContext *ctx, const char *text, size_t length, KmLearner **out);
 
 /* ---- rows ---- */
 
@@ -98,9 +107,20 @@ extern KmStatus km_sums_check(KmContext *ctx, const void *bytes, size_t length);
 /* ---- models ---- */
 
 /* Ridge from sums: a model of the map, then the estimator.  The learner is the estimator alone, or the
- * whole, whose steps must be those of the sums.  No rows: *out is NULL. */
+ * whole, whose steps must be those of the sums.  No rows: *out is NULL.  Warns when rounding in the sums has
+ * cost more than half of the digits of some column. */
 extern KmStatus km_sums_solve(KmContext *ctx, const KmLearner *learner, const KmSums *sums, KmModel **out);
 /* The one way to fit `… | exact map | ridge` to raw rows, D x D and never n x D; all steps resolved. */
 extern KmStatus km_sums_fit(KmContext *ctx, const KmLearner *learner, const KmTable *table, KmModel **out);
+
+/* How well a linear model of the same map fits the rows in the sums, all targets together. */
+typedef struct KmSumsError
+{
+    double weight;              /* total */
+    double sse;                 /* sum of squared errors */
+    double sst;                 /* of squared deviations from the mean */
+} KmSumsError;
+
+extern KmStatus km_sums_error(KmContext *ctx, const KmModel *model, const KmSums *sums, KmSumsError *out);
 
 #endif

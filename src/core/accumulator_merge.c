@@ -1,11 +1,13 @@
 /*
  * accumulator_merge.c: add or take away one accumulator from another.
  *
- * The sums themselves are added element by element; only the slices of targets have to be brought under
- * one window first.  Shifting a window moves whole rows and columns of the triangle.
+ * The sums themselves are added element by element; only slices of targets have to be brought under one
+ * window first.  Shifting a window moves whole rows and columns of the triangle.
  */
 #include "accumulator.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "sums_layout.h"
@@ -39,14 +41,14 @@ find_sources(const KmSums *sums, const int32_t *top, size_t *source)
         source[i] = i;
     for (size_t t = 0; t < sums->targets; t++)
     {
-        size_t first = km_sums_slices(sums, t);
-        int shift = shift_between(km_sums_top(sums)[t], top[t]);
+        size_t first = km_sums_target(sums, t);
+        int shift = shift_between(km_sums_top(sums)[t], top[t]), parts = (int) km_sums_parts(sums);
 
-        for (int b = 0; b < KM_SLICES; b++)
+        for (int b = 0; b < parts; b++)
         {
             int from = b - shift;
 
-            source[first + (size_t) b] = from >= 0 && from < KM_SLICES ? first + (size_t) from : NO_SOURCE;
+            source[first + (size_t) b] = from >= 0 && from < parts ? first + (size_t) from : NO_SOURCE;
         }
     }
 }
@@ -66,7 +68,7 @@ loses_slices(const KmSums *sums, const int32_t *top)
         int shift = shift_between(km_sums_top(sums)[t], top[t]);
 
         for (int b = KM_SLICES - 1; b >= KM_SLICES - shift && b >= 0; b--)
-            if (slice_square(sums, km_sums_slices(sums, t) + (size_t) b) != 0)
+            if (slice_square(sums, km_sums_target(sums, t) + (size_t) b) != 0)
                 return true;
     }
     return false;
@@ -118,7 +120,7 @@ normal_top(const KmSums *sums, size_t t)
     int32_t top = km_sums_top(sums)[t];
 
     for (size_t b = 0; b < KM_SLICES; b++)
-        if (slice_square(sums, km_sums_slices(sums, t) + b) != 0)
+        if (slice_square(sums, km_sums_target(sums, t) + b) != 0)
             return top - (int32_t) b;
     return KM_NO_SLICE;
 }
@@ -132,7 +134,11 @@ normalise_tops(KmContext *ctx, KmSums *sums)
     for (size_t t = 0; t < sums->targets; t++)
         top[t] = normal_top(sums, t);
     if (memcmp(top, km_sums_top(sums), sums->targets * sizeof *top) != 0)
+    {
+        if (sums->flags & KM_SUMS_CLIPPED)
+            sums->flags |= KM_SUMS_TRUNCATED;
         KM_TRY(km_sums_move_tops(ctx, sums, top));
+    }
     km_free(ctx, top);
     return KM_OK;
 }
@@ -155,7 +161,10 @@ check_maps(KmContext *ctx, const KmSums *a, const KmSums *b)
     if (a->d != b->d)
         return km_fail(ctx, KM_INVALID, "accumulators of rows with %u and %u features cannot be combined",
                        a->d, b->d);
-    if (a->features != b->features || a->targets != b->targets)
+    if (a->features != b->features || km_sums_parts(a) != km_sums_parts(b))
+        return km_fail(ctx, KM_INVALID, "accumulators of %u features (flags %#x) and %u (%#x) cannot be combined",
+                       a->features, a->flags, b->features, b->flags);
+    if (a->targets != b->targets)
         return km_fail(ctx, KM_INVALID, "accumulators of %u and %u targets cannot be combined", a->targets,
                        b->targets);
     return KM_OK;
@@ -189,13 +198,31 @@ km_sums_merged_bytes(const KmSums *a, const KmSums *b)
     return a->bytes > fixed ? a->bytes : fixed;
 }
 
+/* How large the sums ever were: rounding is relative to that, not to what a subtraction leaves. */
+static double
+magnitude_of(const KmSums *sums)
+{
+    double trace = km_sums_trace(sums);
+
+    return trace > sums->magnitude ? trace : sums->magnitude;
+}
+
+static double
+merged_magnitude(const KmSums *a, const KmSums *b, int sign)
+{
+    if (a->flags & b->flags & KM_SUMS_EXACT || (sign > 0 && a->magnitude == 0 && b->magnitude == 0))
+        return 0;
+    return fmin(magnitude_of(a) + magnitude_of(b), DBL_MAX);
+}
+
 static void
 merge_counts(KmSums *a, const KmSums *b, int sign)
 {
+    a->magnitude = merged_magnitude(a, b, sign);
     a->n_rows = sign > 0 ? a->n_rows + b->n_rows : a->n_rows - b->n_rows;
     a->n_skipped = sign > 0 ? a->n_skipped + b->n_skipped : a->n_skipped - b->n_skipped;
     a->total_weight = a->n_rows == 0 ? 0 : a->total_weight + sign * b->total_weight;
-    a->flags = (a->flags & b->flags & KM_SUMS_EXACT) | ((a->flags | b->flags) & KM_SUMS_CLIPPED);
+    a->flags = (a->flags & b->flags & KM_SUMS_EXACT) | ((a->flags | b->flags) & ~(uint32_t) KM_SUMS_EXACT);
     if (a->total_weight > KM_SUMS_MAX_WEIGHT)
         a->flags &= ~(uint32_t) KM_SUMS_EXACT;
 }
@@ -260,6 +287,17 @@ merge_sums(KmContext *ctx, KmSums *a, const KmSums *b, int sign, const size_t *s
     return KM_OK;
 }
 
+static KmStatus
+finish_subtraction(KmContext *ctx, KmSums *a)
+{
+    if (a->n_rows == 0)         /* what rounding left of inexact sums */
+    {
+        memset(km_sums_triangle(a), 0, km_sums_elements(a) * sizeof(double));
+        a->magnitude = 0;
+    }
+    return a->flags & KM_SUMS_PLAIN ? KM_OK : normalise_tops(ctx, a);
+}
+
 KmStatus
 km_sums_merge(KmContext *ctx, KmSums *a, const KmSums *b, int sign)
 {
@@ -287,9 +325,5 @@ km_sums_merge(KmContext *ctx, KmSums *a, const KmSums *b, int sign)
         a->flags |= KM_SUMS_CLIPPED;
     KM_TRY(merge_sums(ctx, a, b, sign, source));
     km_free(ctx, source);
-    if (sign > 0)
-        return KM_OK;
-    if (a->n_rows == 0)         /* what rounding left of inexact sums */
-        memset(km_sums_triangle(a), 0, km_sums_elements(a) * sizeof(double));
-    return normalise_tops(ctx, a);
+    return sign > 0 ? km_sums_check_finite(ctx, a) : finish_subtraction(ctx, a);
 }

@@ -1,10 +1,5 @@
 /*
- * accumulator_solve.c: ridge regression from an accumulator.
- *
- * The sums of whole numbers give the centred normal equations without loss, however large the means:
- * each n Z'Z_ij - s_i s_j is a difference of two products made by Kahan's algorithm with fused multiply-adds
- * (Jeannerod, Louvet, Muller 2013: within 1.5 ulp).  Targets are kept in units of their top slice until the
- * end, so that none overflows on the way.
+ * accumulator_solve.c: ridge regression from an accumulator, and the errors of a linear model on one.
  */
 #include "accumulator.h"
 
@@ -14,118 +9,72 @@
 #include "feature_map.h"
 #include "learner_types.h"
 #include "ridge.h"
-#include "sums_layout.h"
+#include "sums_products.h"
 
-/* ---- sums to normal equations ---- */
+#define HALF_THE_DIGITS 1e-8
 
-typedef struct Equations
+/* ---- digits ---- */
+
+/* Warn if rounding has left fewer than half of the digits of what solving divides by: of features, after
+ * centring, with the penalty; of targets after centring. */
+static void
+warn_of_rounding(KmContext *ctx, const KmProducts *products, double lambda)
 {
-    const KmSums *sums;
-    double n;                   /* total weight */
-    double factor;              /* true features over whole numbers */
-    bool centred;
-} Equations;
+    const KmSums *sums = products->sums;
+    KmProducts whole = *products;
+    double error = km_products_error(products);
 
-static double
-sum_of_products(const Equations *equations, size_t i, size_t j)
-{
-    return i >= j ? km_sums_row(equations->sums, i)[j] : km_sums_row(equations->sums, j)[i];
+    whole.centred = false;
+    if (sums->flags & KM_SUMS_TRUNCATED)
+        km_warn(ctx, "solve: low digits of small targets were dropped beside large ones subtracted since");
+    for (size_t j = 0; j < sums->features && error > 0; j++)
+        if (error * km_product(&whole, j, j) > HALF_THE_DIGITS * (km_product(products, j, j) + lambda))
+        {
+            km_warn(ctx, "solve: rounding has cost more than half of the digits of feature %zu; "
+                    "scale the features, or accumulate anew without subtracting", j + 1);
+            return;
+        }
+    for (size_t t = 0; t < sums->targets && error > 0; t++)
+        if (error * km_product_of_target(&whole, t) > HALF_THE_DIGITS * km_product_of_target(products, t))
+        {
+            km_warn(ctx, "solve: rounding has cost more than half of the digits of target %zu; "
+                    "take its mean away, or accumulate anew without subtracting", t + 1);
+            return;
+        }
 }
 
-/* Sum of column i. */
-static double
-sum_of(const Equations *equations, size_t i)
-{
-    return sum_of_products(equations, equations->sums->features, i);
-}
-
-/* a b - c d. */
-static double
-difference_of_products(double a, double b, double c, double d)
-{
-    double cd = c * d;
-
-    return fma(a, b, -cd) - fma(c, d, -cd);
-}
-
-/* The product of columns i and j, centred if there is an intercept. */
-static double
-product(const Equations *equations, size_t i, size_t j)
-{
-    double p = sum_of_products(equations, i, j);
-
-    if (!equations->centred)
-        return p;
-    return difference_of_products(p, equations->n, sum_of(equations, i), sum_of(equations, j)) / equations->n;
-}
-
-/* A target's value from those of its slices, the smallest first, in units of the top one. */
-static double
-join_slices(const double *slice)
-{
-    double y = 0;
-
-    for (size_t b = KM_SLICES; b-- > 0;)
-        y = y * 0x1p-12 + slice[b];
-    return y;
-}
-
-/* Z'y of feature j and target t. */
-static double
-product_with_target(const Equations *equations, size_t j, size_t t)
-{
-    double slice[KM_SLICES];
-
-    for (size_t b = 0; b < KM_SLICES; b++)
-        slice[b] = product(equations, km_sums_slices(equations->sums, t) + b, j);
-    return join_slices(slice);
-}
-
-static double
-mean_of_target(const Equations *equations, size_t t)
-{
-    double slice[KM_SLICES];
-
-    for (size_t b = 0; b < KM_SLICES; b++)
-        slice[b] = sum_of(equations, km_sums_slices(equations->sums, t) + b);
-    return join_slices(slice) / equations->n;
-}
+/* ---- normal equations, and the solution in true units ---- */
 
 static KmStatus
-write_equations(KmContext *ctx, const Equations *equations, KmRidge *ridge)
+write_equations(KmContext *ctx, const KmProducts *products, KmRidge *ridge)
 {
-    double f = equations->factor;
-
     for (size_t i = 0; i < ridge->d; i++)
     {
         KM_TRY(km_poll(ctx));
         for (size_t j = 0; j <= i; j++)
-            ridge->a[i * ridge->d + j] = f * f * product(equations, i, j);
+            ridge->a[i * ridge->d + j] = km_product(products, i, j);
         for (size_t t = 0; t < ridge->m; t++)
-            ridge->b[i * ridge->m + t] = f * product_with_target(equations, i, t);
+            ridge->b[i * ridge->m + t] = km_product_with_target(products, i, t);
     }
     return KM_OK;
 }
 
-/* ---- the solution in true units ---- */
-
 static void
-finish(const Equations *equations, KmRidge *ridge, double *intercept)
+finish(const KmProducts *products, KmRidge *ridge, double *intercept)
 {
     for (size_t t = 0; t < ridge->m; t++)
     {
-        int32_t top = km_sums_top(equations->sums)[t];
-        int exponent = top == KM_NO_SLICE ? 0 : KM_SLICE_BITS * top;
+        int exponent = km_target_exponent(products, t);
         double shift = 0;
 
         for (size_t j = 0; j < ridge->d; j++)
         {
             double *w = &ridge->b[j * ridge->m + t];
 
-            shift += *w * (equations->factor * sum_of(equations, j) / equations->n);
+            shift += *w * km_feature_mean(products, j);
             *w = ldexp(*w, exponent);
         }
-        intercept[t] = equations->centred ? ldexp(mean_of_target(equations, t) - shift, exponent) : 0;
+        intercept[t] = products->centred ? ldexp(km_target_mean(products, t) - shift, exponent) : 0;
     }
 }
 
@@ -149,30 +98,12 @@ check_steps(KmContext *ctx, const KmLearner *learner, const KmSums *sums)
 {
     KmText text = {0};
 
-    if (learner->n_steps == 0)
-        return KM_OK;
     KM_TRY(km_feature_map_text(ctx, learner, &text));
     if (text.length == sums->learner_bytes && memcmp(text.data, km_sums_learner(sums), text.length) == 0)
         return KM_OK;
     km_fail(ctx, KM_INVALID, "the learner's feature steps are not those of the accumulator");
     return km_detail(ctx, KM_INVALID, "The learner has %.400s, the accumulator %.*s.", text.data,
                      (int) (sums->learner_bytes < 400 ? sums->learner_bytes : 400), km_sums_learner(sums));
-}
-
-/* The factor of the sums' own map, after a check that it is a map of these dimensions. */
-static KmStatus
-read_map(KmContext *ctx, const KmSums *sums, double *factor)
-{
-    KmLearner *learner;
-    KmFeatureMap *map;
-
-    KM_TRY(km_learner_parse(ctx, km_sums_learner(sums), sums->learner_bytes, &learner));
-    KM_TRY(km_feature_map_create(ctx, learner, sums->d, sums->targets, &map));
-    if (map->features != sums->features)
-        return km_fail(ctx, KM_CORRUPT, "accumulator of %u features, but its map makes %zu", sums->features,
-                       map->features);
-    *factor = map->factor;
-    return KM_OK;
 }
 
 static KmStatus
@@ -184,7 +115,7 @@ new_model(KmContext *ctx, const KmLearner *learner, const KmSums *sums, KmModel 
     KM_TRY(km_learner_with_defaults(ctx, learner, &full));
     KM_TRY(km_model_create(ctx, out));
     KM_TRY(km_text_add(ctx, &text, km_sums_learner(sums), sums->learner_bytes));
-    KM_TRY(km_text_add(ctx, &text, " | ", 3));
+    KM_TRY(km_text_add(ctx, &text, " | ", sums->learner_bytes > 0 ? 3 : 0));
     KM_TRY(km_spec_print(ctx, full->estimator_node, &text));
     (*out)->learner = text.data;
     (*out)->n_rows = sums->n_rows;
@@ -194,20 +125,19 @@ new_model(KmContext *ctx, const KmLearner *learner, const KmSums *sums, KmModel 
 }
 
 static KmStatus
-solve(KmContext *ctx, const KmLearner *learner, const KmSums *sums, double factor, KmModel **out)
+solve(KmContext *ctx, const KmLearner *learner, const KmProducts *products, KmModel **out)
 {
-    Equations equations = {.sums = sums, .n = km_sums_row(sums, sums->features)[sums->features],
-                           .factor = factor, .centred = km_arg_number(&learner->args, "intercept") != 0};
+    const KmSums *sums = products->sums;
+    double lambda = km_arg_number(&learner->args, "lambda");
     double *intercept;
     KmRidge *ridge;
 
-    if (!(equations.n > 0))
-        return km_fail(ctx, KM_CORRUPT, "accumulator of rows whose weights sum to %g", equations.n);
     KM_TRY(km_ridge_create(ctx, sums->features, sums->targets, &ridge));
     KM_TRY(km_alloc(ctx, sums->targets, &intercept));
-    KM_TRY(write_equations(ctx, &equations, ridge));
-    KM_TRY(km_ridge_solve(ctx, ridge, km_arg_number(&learner->args, "lambda")));
-    finish(&equations, ridge, intercept);
+    KM_TRY(write_equations(ctx, products, ridge));
+    KM_TRY(km_ridge_solve(ctx, ridge, lambda));
+    warn_of_rounding(ctx, products, lambda);
+    finish(products, ridge, intercept);
     km_free(ctx, ridge->a);
     KM_TRY(new_model(ctx, learner, sums, out));
     return km_ridge_store(ctx, ridge, intercept, *out);
@@ -216,17 +146,19 @@ solve(KmContext *ctx, const KmLearner *learner, const KmSums *sums, double facto
 KmStatus
 km_sums_solve(KmContext *ctx, const KmLearner *learner, const KmSums *sums, KmModel **out)
 {
-    double factor = 0;
+    KmProducts products;
 
     *out = NULL;
     KM_TRY(check_estimator(ctx, learner));
-    KM_TRY(check_steps(ctx, learner, sums));
+    if (learner->n_steps > 0)
+        KM_TRY(check_steps(ctx, learner, sums));
     if (sums->waiting > 0)
         return km_fail(ctx, KM_INTERNAL, "an accumulator must be flushed before it is solved");
     if (sums->n_rows == 0)
         return KM_OK;
-    KM_TRY(read_map(ctx, sums, &factor));
-    return solve(ctx, learner, sums, factor, out);
+    KM_TRY(km_products_open(ctx, sums, &products));
+    products.centred = km_arg_number(&learner->args, "intercept") != 0;
+    return solve(ctx, learner, &products, out);
 }
 
 KmStatus
@@ -248,9 +180,71 @@ km_sums_fit(KmContext *ctx, const KmLearner *learner, const KmTable *table, KmMo
         KM_TRY(km_sums_add(ctx, map, sums, table->x + i * table->d, table->y + i * table->n_targets,
                            table->w == NULL ? 1 : table->w[i]));
     KM_TRY(km_sums_flush(ctx, map, sums));
+    KM_TRY(km_sums_solve(ctx, learner, sums, out));
+    km_free(ctx, sums);
+    return KM_OK;
+}
+
+/* ---- errors of a model on rows known by their sums only ---- */
+
+/* The coefficients of a ridge model whose steps are those of the sums. */
+static KmStatus
+read_coefficients(KmContext *ctx, const KmModel *model, const KmSums *sums, const double **w, const double **b)
+{
+    const KmArray *coefficients, *intercept;
+    KmLearner *learner;
+
+    KM_TRY(km_learner_parse(ctx, model->learner, strlen(model->learner), &learner));
+    KM_TRY(check_estimator(ctx, learner));
+    KM_TRY(check_steps(ctx, learner, sums));
+    KM_TRY(km_model_expect(ctx, model, "coef", sums->features, sums->targets, &coefficients));
+    KM_TRY(km_model_expect(ctx, model, "intercept", 1, sums->targets, &intercept));
+    *w = coefficients->data;
+    *b = intercept->data;
+    return KM_OK;
+}
+
+/* sum (y - w'z - b)^2 = (yy - w'zy) - w'(zy - zz w) + n (mean of y - w'z - b)^2, products centred, in the
+ * units of the target. */
+static KmStatus
+target_error(KmContext *ctx, const KmProducts *products, size_t t, const double *w, double b, KmSumsError *out)
+{
+    size_t d = products->sums->features, m = products->sums->targets;
+    int exponent = km_target_exponent(products, t);
+    double square = km_product_of_target(products, t), sse = square;
+    double bias = km_target_mean(products, t) - ldexp(b, -exponent);
+
+    for (size_t j = 0; j < d; j++)
+    {
+        double wj = ldexp(w[j * m + t], -exponent), zy = km_product_with_target(products, j, t), rest = zy;
+
+        KM_TRY(km_poll(ctx));
+        for (size_t k = 0; k < d; k++)
+            rest -= km_product(products, j, k) * ldexp(w[k * m + t], -exponent);
+        sse -= wj * (zy + rest);
+        bias -= wj * km_feature_mean(products, j);
+    }
+    out->sse += ldexp(fmax(sse, 0) + products->n * bias * bias, 2 * exponent);
+    out->sst += ldexp(square, 2 * exponent);
+    return KM_OK;
+}
+
+KmStatus
+km_sums_error(KmContext *ctx, const KmModel *model, const KmSums *sums, KmSumsError *out)
+{
+    KmProducts products;
+    const double *w, *b;
+
+    *out = (KmSumsError) {0};
     if (sums->n_rows == 0)
         return KM_OK;
-    KM_TRY(solve(ctx, learner, sums, map->factor, out));
-    km_free(ctx, sums);
+    KM_TRY(read_coefficients(ctx, model, sums, &w, &b));
+    KM_TRY(km_products_open(ctx, sums, &products));
+    products.centred = true;
+    out->weight = products.n;
+    for (size_t t = 0; t < sums->targets; t++)
+        KM_TRY(target_error(ctx, &products, t, w, b[t], out));
+    if (!isfinite(out->sse) || !isfinite(out->sst))
+        return km_fail(ctx, KM_RANGE, "squared errors overflow");
     return KM_OK;
 }

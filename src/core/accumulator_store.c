@@ -73,17 +73,20 @@ check_counts(KmContext *ctx, const KmSums *sums)
 {
     bool exact = sums->flags & KM_SUMS_EXACT;
 
-    if (sums->flags & ~(uint32_t) (KM_SUMS_EXACT | KM_SUMS_CLIPPED))
-        return corrupt(ctx, "a flag is unknown");
+    if (sums->flags & ~(uint32_t) (KM_SUMS_EXACT | KM_SUMS_CLIPPED | KM_SUMS_PLAIN | KM_SUMS_TRUNCATED)
+        || (sums->flags & KM_SUMS_PLAIN && sums->flags != KM_SUMS_PLAIN))
+        return corrupt(ctx, "their flags are impossible");
     if (!(sums->total_weight >= 0 && isfinite(sums->total_weight)) || (sums->d == 0 && sums->n_rows != 0)
         || (sums->n_rows == 0) != (sums->total_weight == 0)
-        || (exact && sums->total_weight > KM_SUMS_MAX_WEIGHT))
+        || (exact && (sums->total_weight > KM_SUMS_MAX_WEIGHT || sums->magnitude != 0))
+        || !(sums->magnitude >= 0 && isfinite(sums->magnitude)))
         return corrupt(ctx, "their counts are impossible");
     for (size_t t = 0; t < sums->targets; t++)
     {
         int32_t top = km_sums_top(sums)[t];
 
-        if (top != KM_NO_SLICE && (top < KM_SLICE_LOWEST || top > KM_SLICE_HIGHEST))
+        if (top != KM_NO_SLICE && (top < KM_SLICE_LOWEST || top > KM_SLICE_HIGHEST
+                                   || sums->flags & KM_SUMS_PLAIN))
             return corrupt(ctx, "a target's range is impossible");
     }
     return KM_OK;

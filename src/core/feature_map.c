@@ -1,8 +1,9 @@
 /*
- * feature_map.c: the map of an accumulator: resolved steps, the last of them a grid map.
+ * feature_map.c: the map of an accumulator: resolved steps, none at all, or with a grid map as the last.
  */
 #include "feature_map.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@ km_feature_map_text(KmContext *ctx, const KmLearner *learner, KmText *out)
 {
     KmLearner *full;
 
+    if (learner->n_steps == 0)
+        return km_text_add(ctx, out, "", 0);
     KM_TRY(km_learner_with_defaults(ctx, learner, &full));
     for (size_t i = 0; i < full->n_steps; i++)
     {
@@ -26,18 +29,19 @@ km_feature_map_text(KmContext *ctx, const KmLearner *learner, KmText *out)
     return KM_OK;
 }
 
+KmStatus
+km_feature_map_parse(KmContext *ctx, const char *text, size_t length, KmLearner **out)
+{
+    return length == 0 ? km_alloc_zero(ctx, 1, out) : km_learner_parse(ctx, text, length, out);
+}
+
 static KmStatus
 check_learner(KmContext *ctx, const KmLearner *learner)
 {
-    size_t n = learner->n_steps;
-
-    if (n == 0 || !learner->step[n - 1].type->exact)
-    {
-        km_fail(ctx, KM_UNSUPPORTED, "sums are kept of random Fourier features only, and this learner %s",
-                n == 0 ? "has no feature step" : "does not end its steps with them");
-        return km_hint(ctx, KM_UNSUPPORTED, "Write rff(…) as the last step.");
-    }
-    for (size_t i = 0; i < n; i++)
+    if (learner->estimator != NULL && !learner->estimator->from_sums)
+        return km_fail(ctx, KM_UNSUPPORTED, "%s cannot be solved from sums; ridge can",
+                       learner->estimator->signature.name);
+    for (size_t i = 0; i < learner->n_steps; i++)
     {
         const KmStage *stage = &learner->step[i];
 
@@ -46,7 +50,7 @@ check_learner(KmContext *ctx, const KmLearner *learner)
         km_fail(ctx, KM_UNSUPPORTED, "step %s needs a pass of its own over the rows",
                 stage->type->signature.name);
         return km_hint(ctx, KM_UNSUPPORTED,
-                       "Give its constants as numbers; learner(model) of a fitted model has them.");
+                       "Give its constants as numbers, from learner(model) of a fitted model, or call train().");
     }
     return KM_OK;
 }
@@ -54,10 +58,11 @@ check_learner(KmContext *ctx, const KmLearner *learner)
 /* ---- the limit ---- */
 
 static size_t
-sums_bytes(size_t features, size_t targets, size_t learner_bytes)
+sums_bytes(const KmFeatureMap *map, size_t features)
 {
-    KmSums sums = {.d = 1, .features = (uint32_t) features, .targets = (uint32_t) targets,
-                   .learner_bytes = (uint32_t) learner_bytes};
+    KmSums sums = {.d = 1, .features = (uint32_t) features, .targets = (uint32_t) map->targets,
+                   .learner_bytes = (uint32_t) map->learner.length,
+                   .flags = map->exact ? KM_SUMS_EXACT : KM_SUMS_PLAIN};
 
     return km_sums_fixed_bytes(&sums);
 }
@@ -72,11 +77,11 @@ check_size(KmContext *ctx, const KmFeatureMap *map)
                        map->targets);
     if (map->learner.length > INT32_MAX)
         return km_fail(ctx, KM_LIMIT, "the learner's text is too long: %zu bytes", map->learner.length);
-    if (sums_bytes(map->features, map->targets, map->learner.length) <= KM_SUMS_MAX_BYTES)
+    if (map->features <= 2 * feasible && sums_bytes(map, map->features) <= KM_SUMS_MAX_BYTES)
         return KM_OK;
-    while (feasible > 2 && sums_bytes(feasible, map->targets, map->learner.length) > KM_SUMS_MAX_BYTES)
+    while (feasible > 2 && sums_bytes(map, feasible) > KM_SUMS_MAX_BYTES)
         feasible -= 2;
-    km_fail(ctx, KM_LIMIT, "sums of n_components = %zu would pass the limit of %zu MB", map->features,
+    km_fail(ctx, KM_LIMIT, "sums of %zu features would pass the limit of %zu MB", map->features,
             (size_t) KM_SUMS_MAX_BYTES >> 20);
     return km_hint(ctx, KM_LIMIT, "The most is n_components = %zu.", feasible);
 }
@@ -88,19 +93,20 @@ prepare_steps(KmContext *ctx, const KmLearner *learner, KmFeatureMap *map)
 {
     size_t n = learner->n_steps, d = map->d, widest = map->d;
 
-    map->n_before = n - 1;
-    KM_TRY(km_alloc(ctx, map->n_before, &map->before));
+    map->n_steps = n;
+    map->exact = n > 0 && learner->step[n - 1].type->exact;
+    KM_TRY(km_alloc(ctx, n, &map->step));
     for (size_t i = 0; i < n; i++)
     {
-        KmStep *step = i + 1 < n ? &map->before[i] : &map->last;
-
-        KM_TRY(learner->step[i].type->prepare(ctx, &learner->step[i].args, d, step));
-        d = step->d_out;
-        if (i + 1 < n && d > widest)
+        KM_TRY(learner->step[i].type->prepare(ctx, &learner->step[i].args, d, &map->step[i]));
+        d = map->step[i].d_out;
+        if (d > widest && !(map->exact && i + 1 == n))
             widest = d;
     }
+    map->features = d;
+    map->factor = map->exact ? km_rff_factor(&map->step[n - 1]) : 1;
     for (size_t i = 0; i < 2; i++)
-        KM_TRY(km_alloc(ctx, KM_SCORE_ROWS * widest, &map->between[i]));
+        KM_TRY(km_alloc_bytes(ctx, widest, KM_SCORE_ROWS * sizeof(double), (void **) &map->between[i]));
     return KM_OK;
 }
 
@@ -116,10 +122,8 @@ km_feature_map_create(KmContext *ctx, const KmLearner *learner, size_t d, size_t
     map->takes_missing = km_learner_takes_missing(learner);
     KM_TRY(km_feature_map_text(ctx, learner, &map->learner));
     KM_TRY(prepare_steps(ctx, learner, map));
-    map->features = map->last.d_out;
-    map->columns = map->features + 1 + KM_SLICES * targets;
-    map->factor = km_rff_factor(&map->last);
     KM_TRY(check_size(ctx, map));
+    map->columns = map->features + 1 + (map->exact ? KM_SLICES : 1) * targets;
     *out = map;
     return KM_OK;
 }
@@ -137,19 +141,43 @@ km_feature_map_reserve(KmContext *ctx, KmFeatureMap *map)
 
 /* ---- rows ---- */
 
-static KmStatus
-check_finite(KmContext *ctx, const KmFeatureMap *map, size_t m, const double *out)
+static bool
+all_within(size_t n, const double *v, double limit)
 {
-    for (size_t i = 0; i < m; i++)
-    {
-        bool bad = false;
+    bool within = true;
 
-        for (size_t j = 0; j < map->features; j++)
-            bad |= !(fabs(out[i * map->columns + j]) <= KM_RFF_GRID);
-        if (bad)
-            return km_fail(ctx, KM_RANGE, "a row is too large for random Fourier features: its products "
-                           "with the frequencies overflow");
-    }
+    for (size_t j = 0; j < n; j++)
+        within &= fabs(v[j]) <= limit;
+    return within;
+}
+
+static KmStatus
+check_features(KmContext *ctx, const KmFeatureMap *map, size_t m, const double *out)
+{
+    double limit = map->exact ? KM_RFF_GRID : DBL_MAX;
+
+    for (size_t i = 0; i < m; i++)
+        if (!all_within(map->features, out + i * map->columns, limit))
+            return km_fail(ctx, KM_RANGE, map->exact
+                           ? "a row is too large for random Fourier features: its products with the "
+                           "frequencies overflow"
+                           : "a row is too large: one of its features overflows");
+    return KM_OK;
+}
+
+/* The last step writes augmented rows: whole numbers of the grid straight to their places. */
+static KmStatus
+write_features(KmContext *ctx, const KmFeatureMap *map, size_t m, const double *from, double *room, double *out)
+{
+    const KmStep *last = map->n_steps > 0 ? &map->step[map->n_steps - 1] : NULL;
+
+    if (map->exact)
+        return km_rff_grid(ctx, last, m, from, map->columns, out);
+    if (last != NULL)
+        KM_TRY(last->apply(ctx, last, m, from, room));
+    for (size_t i = 0; i < m; i++)
+        memcpy(out + i * map->columns, (last != NULL ? room : from) + i * map->features,
+               map->features * sizeof *out);
     return KM_OK;
 }
 
@@ -160,16 +188,16 @@ map_few_rows(KmContext *ctx, const KmFeatureMap *map, size_t m, size_t ldx, cons
 
     for (size_t i = 0; i < m; i++)
         memcpy(from + i * map->d, x + i * ldx, map->d * sizeof *x);
-    for (size_t s = 0; s < map->n_before; s++)
+    for (size_t s = 0; s + 1 < map->n_steps; s++)
     {
         double *swap = from;
 
-        KM_TRY(map->before[s].apply(ctx, &map->before[s], m, from, to));
+        KM_TRY(map->step[s].apply(ctx, &map->step[s], m, from, to));
         from = to;
         to = swap;
     }
-    KM_TRY(km_rff_grid(ctx, &map->last, m, from, map->columns, out));
-    return check_finite(ctx, map, m, out);
+    KM_TRY(write_features(ctx, map, m, from, to, out));
+    return check_features(ctx, map, m, out);
 }
 
 KmStatus

@@ -4,8 +4,8 @@
  *   KmSums | int32 top[targets] | learner text | triangle of doubles | waiting rows of doubles
  *
  * each part padded to 8 bytes.  Row i of the packed lower triangle has i + 1 elements and begins at
- * i (i + 1) / 2; its columns are D features, the one, KM_SLICES of each target.  A waiting row is x, y,
- * weight.
+ * i (i + 1) / 2; its columns are D features, the one, and of each target its slices, or itself where
+ * KM_SUMS_PLAIN.  A waiting row is x, y, weight.
  * Internal to accumulator*.c.
  */
 #ifndef KM_SUMS_LAYOUT_H
@@ -23,11 +23,18 @@ km_sums_pad(size_t bytes)
     return (bytes + 7) / 8 * 8;
 }
 
+/* Columns of each target. */
+static inline size_t
+km_sums_parts(const KmSums *sums)
+{
+    return sums->flags & KM_SUMS_PLAIN ? 1 : KM_SLICES;
+}
+
 /* Columns of an augmented row; 0 while the map is not known. */
 static inline size_t
 km_sums_columns(const KmSums *sums)
 {
-    return sums->d == 0 ? 0 : sums->features + 1 + (size_t) KM_SLICES * sums->targets;
+    return sums->d == 0 ? 0 : sums->features + 1 + km_sums_parts(sums) * sums->targets;
 }
 
 /* Elements of the triangle. */
@@ -39,11 +46,11 @@ km_sums_elements(const KmSums *sums)
     return columns * (columns + 1) / 2;
 }
 
-/* First column of the slices of target t. */
+/* First column of target t. */
 static inline size_t
-km_sums_slices(const KmSums *sums, size_t t)
+km_sums_target(const KmSums *sums, size_t t)
 {
-    return sums->features + 1 + KM_SLICES * t;
+    return sums->features + 1 + km_sums_parts(sums) * t;
 }
 
 /* Bytes before the waiting rows: all there is in the stored form. */
@@ -91,6 +98,20 @@ km_sums_row_width(const KmSums *sums)
 {
     return (size_t) sums->d + sums->targets + 1;
 }
+
+/* Sum of all squares: how large the sums are. */
+static inline double
+km_sums_trace(const KmSums *sums)
+{
+    double trace = 0;
+
+    for (size_t i = 0; i < km_sums_columns(sums); i++)
+        trace += km_sums_row(sums, i)[i];
+    return trace;
+}
+
+/* KM_RANGE if sums of features of any size have passed what double precision holds. */
+extern KmStatus km_sums_check_finite(KmContext *ctx, const KmSums *sums);
 
 /* Shift the windows of slices so that the top of target t becomes top[t], and drop what no longer fits,
  * setting KM_SUMS_CLIPPED if it is not 0.  All tops rise, or all fall. */

@@ -1,15 +1,20 @@
 /*
  * accumulate.c: the type accumulator, the aggregates accumulate and merge, and
- * what is done with their values: merge, subtract, solve.
+ * what is done with their values: merge, subtract, solve, squared_error,
+ * accumulator_info.
  *
  * The state of the aggregates is the flat value itself, changed in place: a
  * varlena whose KmSums starts 8 bytes in, so that it is aligned.
  */
 #include "glue.h"
 
+#include "access/htup_details.h"
 #include "common/base64.h"
+#include "funcapi.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 
 #include "accumulator.h"
@@ -70,7 +75,7 @@ set_learner(SumsCall *call, MemoryContext memory, const char *text, size_t lengt
     call->ctx = NULL;
     call->map = NULL;
     call->spec = NULL;
-    kml_check(ctx, km_learner_parse(ctx, text, length, &call->learner));
+    kml_check(ctx, km_feature_map_parse(ctx, text, length, &call->learner));
     kml_check(ctx, km_feature_map_text(ctx, call->learner, &canonical));
     call->text = canonical;
     call->ctx = ctx;
@@ -450,4 +455,60 @@ kml_solve(PG_FUNCTION_ARGS)
     bytes = kml_model_to_bytea(ctx, model);
     kml_context_delete(ctx);
     PG_RETURN_BYTEA_P(bytes);
+}
+
+/* ---- what sums say ---- */
+
+PG_FUNCTION_INFO_V1(kml_squared_error);
+PG_FUNCTION_INFO_V1(kml_accumulator_info);
+
+/* (model, accumulator): (weight, sse, sst) */
+Datum
+kml_squared_error(PG_FUNCTION_ARGS)
+{
+    KmContext *ctx = kml_context_create(CurrentMemoryContext);
+    const KmModel *model = kml_model_argument(fcinfo)->scorer->model;
+    KmSums *sums = stored_argument(fcinfo, 1, ctx);
+    bool nulls[3] = {false, false, false};
+    KmSumsError error;
+    TupleDesc row;
+    Datum values[3];
+
+    if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
+        elog(ERROR, "squared_error must return a row");
+    kml_check(ctx, km_sums_error(ctx, model, sums, &error));
+    values[0] = Float8GetDatum(error.weight);
+    values[1] = Float8GetDatum(error.sse);
+    values[2] = Float8GetDatum(error.sst);
+    kml_context_delete(ctx);
+    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row), values, nulls)));
+}
+
+static const char *
+json_boolean(bool value)
+{
+    return value ? "true" : "false";
+}
+
+Datum
+kml_accumulator_info(PG_FUNCTION_ARGS)
+{
+    KmContext *ctx = kml_context_create(CurrentMemoryContext);
+    const KmSums *sums = stored_argument(fcinfo, 0, ctx);
+    char weight[KM_NUMBER_SIZE];
+    StringInfoData json;
+
+    km_number_print(sums->total_weight, weight);
+    initStringInfo(&json);
+    appendStringInfoString(&json, "{\"learner\": ");
+    escape_json(&json, kml_short_learner(ctx, pnstrdup(km_sums_learner(sums), sums->learner_bytes)));
+    appendStringInfo(&json, ", \"n_rows\": " UINT64_FORMAT ", \"n_skipped\": " UINT64_FORMAT ", \"weight\": %s",
+                     (uint64) sums->n_rows, (uint64) sums->n_skipped, weight);
+    appendStringInfo(&json, ", \"n_features\": %u, \"features\": %u, \"targets\": %u", sums->d, sums->features,
+                     sums->targets);
+    appendStringInfo(&json, ", \"exact\": %s, \"clipped\": %s, \"bytes\": " UINT64_FORMAT "}",
+                     json_boolean(sums->flags & KM_SUMS_EXACT), json_boolean(sums->flags & KM_SUMS_CLIPPED),
+                     (uint64) sums->bytes);
+    kml_context_delete(ctx);
+    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }

@@ -70,6 +70,11 @@ extern struct varlena *kml_spec_make(const char *text, size_t length);
 /* Equal bytes, whatever the headers. */
 extern bool kml_varlena_equal(const struct varlena *a, const struct varlena *b);
 
+/* ---- model_info.c ---- */
+
+/* A learner's text with long constants as their counts, "" for "". */
+extern const char *kml_short_learner(KmContext *ctx, const char *learner);
+
 /* ---- models.c: models as bytea, decoded once ---- */
 
 extern bytea *kml_model_to_bytea(KmContext *ctx, const KmModel *model);

@@ -111,12 +111,14 @@ shorten(KmNode *node)
         shorten(node->item[i]);
 }
 
-static const char *
-short_learner(KmContext *ctx, const char *learner)
+const char *
+kml_short_learner(KmContext *ctx, const char *learner)
 {
     KmNode *node;
     KmText out = {0};
 
+    if (learner[0] == '\0')
+        return "";
     kml_check(ctx, km_spec_parse(ctx, learner, strlen(learner), &node));
     shorten(node);
     kml_check(ctx, km_spec_print(ctx, node, &out));
@@ -138,7 +140,7 @@ kml_model_info(PG_FUNCTION_ARGS)
     JsonbValue value;
 
     pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
-    value = json_text(short_learner(ctx, model->learner));
+    value = json_text(kml_short_learner(ctx, model->learner));
     add_value(&state, "learner", &value);
     value = json_number(model->n_rows);
     add_value(&state, "n_rows", &value);

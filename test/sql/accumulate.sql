@@ -135,7 +135,6 @@ SELECT whole_error_of($$SELECT predict(solve(accumulate('rff(rbf(gamma=1), 10)',
     '{0.1,0.2}') FROM points$$);
 
 -- Errors.
-SELECT whole_error_of($$SELECT accumulate('ridge', x, y) FROM points$$) AS no_map;
 SELECT whole_error_of($$SELECT accumulate('scale | rff(rbf(gamma=1), 10) | ridge', x, y)
     FROM points$$) AS step_without_constants;
 SELECT whole_error_of($$SELECT accumulate('rff(rbf(gamma=scale), 10) | ridge', x, y)
