@@ -11,7 +11,8 @@ static const KmStepType *const step_types[] = {
     &km_step_impute, &km_step_scale, &km_step_minmax, &km_step_rff, &km_step_orf
 };
 static const KmEstimatorType *const estimator_types[] = {
-    &km_estimator_svc, &km_estimator_krr, &km_estimator_ridge
+    &km_estimator_svc, &km_estimator_nu_svc, &km_estimator_svr, &km_estimator_nu_svr, &km_estimator_one_class,
+    &km_estimator_krr, &km_estimator_ridge
 };
 
 #define N_STEPS (sizeof step_types / sizeof step_types[0])

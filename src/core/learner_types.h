@@ -13,6 +13,10 @@ extern const KmStepType km_step_rff;
 extern const KmStepType km_step_orf;
 
 extern const KmEstimatorType km_estimator_svc;
+extern const KmEstimatorType km_estimator_nu_svc;
+extern const KmEstimatorType km_estimator_svr;
+extern const KmEstimatorType km_estimator_nu_svr;
+extern const KmEstimatorType km_estimator_one_class;
 extern const KmEstimatorType km_estimator_krr;
 extern const KmEstimatorType km_estimator_ridge;
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define SINGLE_TOL 1e-4         /* float32 rows for tolerances from here on … */
 #define SINGLE_BOX 1e4          /* … and boxes up to here: rounding times the box stays below them */
@@ -11,8 +12,38 @@
 #define WORK_BYTES ((size_t) 4 << 20)   /* blocks of variables, tiles */
 #define POINT_ARRAYS 6          /* copies of the rows: points, in float32, of a pair, in the model */
 
-KmStatus
-km_machine_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmKernel **out)
+/* ---- weights ---- */
+
+double
+km_table_weight(const KmTable *table, size_t i)
+{
+    return table->w == NULL ? 1 : table->w[i];
+}
+
+double
+km_table_weights(const KmTable *table)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < table->n; i++)
+        sum += km_table_weight(table, i);
+    return sum;
+}
+
+double
+km_largest(size_t n, const double *values)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, values[i]);
+    return most;
+}
+
+/* ---- beginning ---- */
+
+static KmStatus
+resolve_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmKernel **out)
 {
     const KmValue *value = km_arg(args, "kernel");
     KmArgs again;
@@ -25,8 +56,8 @@ km_machine_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTabl
     return km_signature_bind(ctx, args->signature, node, &again);
 }
 
-KmStatus
-km_machine_reserve(KmContext *ctx, const char *what, size_t n, size_t d)
+static KmStatus
+check_memory(KmContext *ctx, const char *what, size_t n, size_t d)
 {
     double rows = 8.0 * (double) (n + KM_ROWS_PAD) * KM_ROWS_BATCH;
     double arrays = 8.0 * (double) n * (WORK_ARRAYS + POINT_ARRAYS * (double) d);
@@ -38,42 +69,132 @@ km_machine_reserve(KmContext *ctx, const char *what, size_t n, size_t d)
 }
 
 KmStatus
-km_machine_rows(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, size_t n_max, size_t d,
-                double tol, double box, KmMachineRows *out)
+km_machine_begin(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, size_t columns,
+                 size_t n_intercepts, KmMachine *out)
 {
-    bool single = km_kernel_has_f32(kernel) && (kernel->flags & KM_BOUNDED) && tol >= SINGLE_TOL &&
-        box <= SINGLE_BOX;
-    size_t work = WORK_BYTES + 8 * n_max * (WORK_ARRAYS + 2 * d), left;
+    *out = (KmMachine) {.args = args, .table = table, .tol = km_arg_number(args, "tol"), .columns = columns,
+                        .n_intercepts = n_intercepts};
+    KM_TRY(check_memory(ctx, args->signature->name, table->n, table->d));
+    KM_TRY(resolve_kernel(ctx, args, node, table, &out->kernel));
+    KM_TRY(km_points_create(ctx, out->kernel, table->n, table->d, table->x, NULL, &out->points));
+    KM_TRY(km_alloc_zero_bytes(ctx, table->n, columns * sizeof *out->coef, (void **) &out->coef));
+    return km_alloc(ctx, n_intercepts, &out->intercept);
+}
 
-    KM_TRY(km_row_source_create(ctx, kernel, n_max, d, single, points, &out->source));
+/* ---- solving ---- */
+
+KmStatus
+km_machine_reserve_rows(KmContext *ctx, KmMachine *machine, size_t n_max, double box)
+{
+    const KmKernel *kernel = machine->kernel;
+    size_t d = machine->table->d, work = WORK_BYTES + 8 * n_max * (WORK_ARRAYS + 2 * d), left;
+    bool single = km_kernel_has_f32(kernel) && (kernel->flags & KM_BOUNDED) &&
+        machine->tol >= SINGLE_TOL && box <= SINGLE_BOX;
+
+    KM_TRY(km_row_source_create(ctx, kernel, n_max, d, single, machine->points, &machine->source));
     left = ctx->max_bytes - ctx->used_bytes;
-    return km_rows_create(ctx, n_max, single, left > work ? left - work : 0, &out->rows);
+    return km_rows_create(ctx, n_max, single, left > work ? left - work : 0, &machine->rows);
 }
 
 KmStatus
-km_machine_open(KmContext *ctx, KmMachineRows *rows, const KmPoints *points)
+km_machine_open(KmContext *ctx, KmMachine *machine, const KmPoints *points)
 {
-    KM_TRY(km_row_source_open(ctx, rows->source, points));
-    km_rows_open(rows->rows, rows->source);
+    KM_TRY(km_row_source_open(ctx, machine->source, points));
+    km_rows_open(machine->rows, machine->source);
     return KM_OK;
 }
 
-void
-km_machine_count(KmMachineFacts *facts, const KmSolution *solution)
+KmStatus
+km_machine_solve(KmContext *ctx, KmMachine *machine, KmQuadratic *problem, KmSolution *solution)
 {
+    const KmValue *limit = km_arg(machine->args, "max_iter");
+    KmMachineFacts *facts = &machine->facts;
+
+    problem->tol = machine->tol;
+    problem->max_iter = limit->kind == 0 ? km_smo_default_steps(problem->n) : (uint64_t) limit->number;
+    KM_TRY(km_smo_solve(ctx, problem, machine->rows, solution));
     facts->objective -= solution->objective;
     facts->gap = fmax(facts->gap, solution->gap);
     facts->iterations += solution->iterations;
     facts->unfinished += !solution->converged;
+    return KM_OK;
+}
+
+/* ---- the model ---- */
+
+static bool
+is_support(const KmMachine *machine, size_t i)
+{
+    for (size_t c = 0; c < machine->columns; c++)
+        if (machine->coef[i * machine->columns + c] != 0)
+            return true;
+    return false;
+}
+
+/* Add the support rows of a class, or of all where there are none; returns how many. */
+static size_t
+list_class(const KmMachine *machine, size_t class, size_t *member)
+{
+    const KmTable *table = machine->table;
+    size_t found = 0;
+
+    for (size_t i = 0; i < table->n; i++)
+        if ((table->label == NULL || table->label[i] == class) && is_support(machine, i))
+            member[found++] = i;
+    return found;
+}
+
+static KmStatus
+list_support(KmContext *ctx, const KmMachine *machine, KmModel *model, size_t **member, size_t *n_sv)
+{
+    const KmTable *table = machine->table;
+    size_t k = table->label == NULL ? 1 : table->classes->n;
+    double *counts;
+
+    KM_TRY(km_alloc(ctx, table->n, member));
+    KM_TRY(km_alloc(ctx, k, &counts));
+    *n_sv = 0;
+    for (size_t c = 0; c < k; c++)
+    {
+        size_t found = list_class(machine, c, *member + *n_sv);
+
+        counts[c] = (double) found;
+        *n_sv += found;
+    }
+    return table->label == NULL ? KM_OK : km_model_add_array(ctx, model, "counts", 1, k, counts);
+}
+
+static KmStatus
+add_arrays(KmContext *ctx, const KmMachine *machine, KmModel *model, size_t *n_sv)
+{
+    size_t d = machine->table->d, columns = machine->columns, *member;
+    double *rows, *coef;
+
+    KM_TRY(list_support(ctx, machine, model, &member, n_sv));
+    KM_TRY(km_alloc_bytes(ctx, *n_sv, d * sizeof *rows, (void **) &rows));
+    KM_TRY(km_alloc_bytes(ctx, *n_sv, columns * sizeof *coef, (void **) &coef));
+    for (size_t s = 0; s < *n_sv; s++)
+    {
+        memcpy(rows + s * d, machine->table->x + member[s] * d, d * sizeof *rows);
+        memcpy(coef + s * columns, machine->coef + member[s] * columns, columns * sizeof *coef);
+    }
+    KM_TRY(km_model_add_array(ctx, model, "rows", *n_sv, d, rows));
+    KM_TRY(km_model_add_array(ctx, model, "coef", *n_sv, columns, coef));
+    return km_model_add_array(ctx, model, "intercept", 1, machine->n_intercepts, machine->intercept);
 }
 
 KmStatus
-km_machine_add_facts(KmContext *ctx, const KmArgs *args, const KmMachineFacts *facts, size_t n_sv,
-                     KmModel *model)
+km_machine_end(KmContext *ctx, KmMachine *machine, KmModel *model)
 {
+    const KmMachineFacts *facts = &machine->facts;
+    size_t n_sv;
+
+    if (machine->rows != NULL)
+        km_rows_destroy(ctx, machine->rows);
     if (facts->unfinished > 0)
         km_warn(ctx, "%s did not converge: after %" PRIu64 " iterations the gap is %g, tol is %g",
-                args->signature->name, facts->iterations, facts->gap, km_arg_number(args, "tol"));
+                machine->args->signature->name, facts->iterations, facts->gap, machine->tol);
+    KM_TRY(add_arrays(ctx, machine, model, &n_sv));
     KM_TRY(km_model_add_fact(ctx, model, "n_sv", KM_FACT_COUNT, (double) n_sv));
     KM_TRY(km_model_add_fact(ctx, model, "objective", KM_FACT_NUMBER, facts->objective));
     KM_TRY(km_model_add_fact(ctx, model, "gap", KM_FACT_NUMBER, facts->gap));

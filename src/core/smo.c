@@ -35,24 +35,32 @@ km_smo_default_steps(size_t n)
 /* ---- state ---- */
 
 KmStatus
-km_smo_allocate(KmContext *ctx, size_t stride, KmSmo *smo)
+km_smo_allocate(KmContext *ctx, size_t n_groups, size_t stride, KmSmo *smo)
 {
-    KM_TRY(km_alloc(ctx, stride, &smo->lower));
-    KM_TRY(km_alloc(ctx, stride, &smo->upper));
+    smo->n_groups = n_groups;
+    smo->worst = smo->group;
+    for (size_t k = 0; k < n_groups; k++)
+    {
+        KM_TRY(km_alloc(ctx, stride, &smo->group[k].lower));
+        KM_TRY(km_alloc(ctx, stride, &smo->group[k].upper));
+        KM_TRY(km_alloc(ctx, stride, &smo->group[k].up));
+        KM_TRY(km_alloc(ctx, stride, &smo->group[k].low));
+    }
     KM_TRY(km_alloc(ctx, stride, &smo->g));
-    KM_TRY(km_alloc(ctx, stride, &smo->up));
-    KM_TRY(km_alloc(ctx, stride, &smo->low));
     return km_alloc(ctx, stride, &smo->diagonal);
 }
 
 void
 km_smo_free(KmContext *ctx, KmSmo *smo)
 {
-    km_free(ctx, smo->lower);
-    km_free(ctx, smo->upper);
+    for (size_t k = 0; k < smo->n_groups; k++)
+    {
+        km_free(ctx, smo->group[k].lower);
+        km_free(ctx, smo->group[k].upper);
+        km_free(ctx, smo->group[k].up);
+        km_free(ctx, smo->group[k].low);
+    }
     km_free(ctx, smo->g);
-    km_free(ctx, smo->up);
-    km_free(ctx, smo->low);
     km_free(ctx, smo->diagonal);
 }
 
@@ -65,25 +73,52 @@ km_smo_begin(KmSmo *smo, size_t n, size_t stride)
     for (size_t v = n; v < stride; v++)
     {
         smo->g[v] = smo->diagonal[v] = 0;
-        smo->up[v] = INFINITY;
-        smo->low[v] = -INFINITY;
+        for (size_t k = 0; k < smo->n_groups; k++)
+        {
+            smo->group[k].up[v] = INFINITY;
+            smo->group[k].low[v] = -INFINITY;
+        }
     }
 }
 
 /* The slopes of kink |b| to either side, infinite at a bound. */
 void
-km_smo_status(KmSmo *smo, size_t v)
+km_smo_status(const KmSmo *smo, KmSmoGroup *group, size_t v)
 {
-    double b = smo->b[v];
+    double b = group->b[v];
 
-    smo->up[v] = b >= smo->upper[v] ? INFINITY : b >= 0 ? smo->kink : -smo->kink;
-    smo->low[v] = b <= smo->lower[v] ? -INFINITY : b > 0 ? smo->kink : -smo->kink;
+    group->up[v] = b >= group->upper[v] ? INFINITY : b >= 0 ? smo->kink : -smo->kink;
+    group->low[v] = b <= group->lower[v] ? -INFINITY : b > 0 ? smo->kink : -smo->kink;
+}
+
+static void
+choose_in(KmSmo *smo, KmSmoGroup *group)
+{
+    smo->passes->choose(smo->stride, smo->g, group->up, group->low, &group->choice);
+}
+
+static double
+gap_of(const KmSmoGroup *group)
+{
+    return group->choice.greatest - group->choice.least;
+}
+
+/* A gap that is no number is the worst. */
+static void
+compare_groups(KmSmo *smo)
+{
+    smo->worst = smo->group;
+    if (smo->n_groups == 2 && !(gap_of(&smo->group[1]) <= gap_of(&smo->group[0])) &&
+        !isnan(gap_of(&smo->group[0])))
+        smo->worst = &smo->group[1];
 }
 
 void
 km_smo_choose(KmSmo *smo)
 {
-    smo->passes->choose(smo->stride, smo->g, smo->up, smo->low, &smo->choice);
+    for (size_t k = 0; k < smo->n_groups; k++)
+        choose_in(smo, &smo->group[k]);
+    compare_groups(smo);
 }
 
 static KmStatus
@@ -113,33 +148,44 @@ km_smo_accumulate(KmContext *ctx, KmSmo *smo, size_t m, const void *const *row, 
 
 /* The next bound or kink above and below b_v: the objective is quadratic up to there. */
 static double
-ceiling_of(const KmSmo *smo, size_t v)
+ceiling_of(const KmSmo *smo, const KmSmoGroup *group, size_t v)
 {
-    return smo->kink > 0 && smo->b[v] < 0 ? 0 : smo->upper[v];
+    return smo->kink > 0 && group->b[v] < 0 ? 0 : group->upper[v];
 }
 
 static double
-floor_of(const KmSmo *smo, size_t v)
+floor_of(const KmSmo *smo, const KmSmoGroup *group, size_t v)
 {
-    return smo->kink > 0 && smo->b[v] > 0 ? 0 : smo->lower[v];
+    return smo->kink > 0 && group->b[v] > 0 ? 0 : group->lower[v];
 }
 
 /* Move b_i up and b_j down to the minimum between them or the nearest bound, which is then met
  * exactly; returns the step. */
 static double
-move_pair(KmSmo *smo, size_t i, size_t j, double kij)
+move_pair(const KmSmo *smo, KmSmoGroup *group, size_t i, size_t j, double kij)
 {
-    double curve = fmax(smo->diagonal[i] + smo->diagonal[j] - 2 * kij, KM_SMO_TAU);
-    double t = (smo->g[j] + smo->low[j] - smo->choice.least) / curve;
-    double top = ceiling_of(smo, i), bottom = floor_of(smo, j);
-    double room_i = top - smo->b[i], room_j = smo->b[j] - bottom;
+    double *b = group->b, curve = fmax(smo->diagonal[i] + smo->diagonal[j] - 2 * kij, KM_SMO_TAU);
+    double t = (smo->g[j] + group->low[j] - group->choice.least) / curve;
+    double top = ceiling_of(smo, group, i), bottom = floor_of(smo, group, j);
+    double room_i = top - b[i], room_j = b[j] - bottom;
 
     t = fmin(t, fmin(room_i, room_j));
-    smo->b[i] = t == room_i ? top : fmin(smo->b[i] + t, top);
-    smo->b[j] = t == room_j ? bottom : fmax(smo->b[j] - t, bottom);
-    km_smo_status(smo, i);
-    km_smo_status(smo, j);
+    b[i] = t == room_i ? top : fmin(b[i] + t, top);
+    b[j] = t == room_j ? bottom : fmax(b[j] - t, bottom);
+    km_smo_status(smo, group, i);
+    km_smo_status(smo, group, j);
     return t;
+}
+
+/* The gradient after such a step, and the choices that follow. */
+static void
+follow_step(KmSmo *smo, KmSmoGroup *group, double t, const void *ki, const void *kj)
+{
+    smo->passes->update(smo->stride, t, ki, kj, smo->g, group->up, group->low, &group->choice);
+    if (smo->n_groups == 1)
+        return;
+    choose_in(smo, &smo->group[group == smo->group]);
+    compare_groups(smo);
 }
 
 static double
@@ -159,8 +205,8 @@ km_smo_diverges(const KmSmo *smo)
         return false;
     for (size_t v = 0; v < smo->n; v++)
     {
-        square += smo->b[v] * (smo->g[v] - smo->p[v]);
-        positive += fmax(smo->b[v], 0);
+        square += smo->group[0].b[v] * (smo->g[v] - smo->p[v]);
+        positive += fmax(smo->group[0].b[v], 0);
     }
     return positive > 0 && !(square > DIVERGENCE * smo->reach * positive * positive);
 }
@@ -170,22 +216,21 @@ km_smo_steps(KmContext *ctx, KmSmo *smo, double tol, uint64_t limit, KmSmoRow ro
 {
     while (km_smo_gap(smo) >= tol && smo->iterations < limit)
     {
-        size_t i = smo->choice.i, j;
+        KmSmoGroup *group = smo->worst;
+        size_t i = group->choice.i, j;
         const void *ki, *kj;
-        double t;
 
         KM_TRY(row_of(ctx, smo, state, i, &ki));
         if (ki == NULL)
             break;
-        j = smo->passes->partner(smo->stride, smo->choice.least, smo->diagonal[i], ki, smo->g, smo->low,
+        j = smo->passes->partner(smo->stride, group->choice.least, smo->diagonal[i], ki, smo->g, group->low,
                                  smo->diagonal);
         if (j == KM_SMO_NONE)
             break;
         KM_TRY(row_of(ctx, smo, state, j, &kj));
         if (kj == NULL)
             break;
-        t = move_pair(smo, i, j, row_element(smo, ki, j));
-        smo->passes->update(smo->stride, t, ki, kj, smo->g, smo->up, smo->low, &smo->choice);
+        follow_step(smo, group, move_pair(smo, group, i, j, row_element(smo, ki, j)), ki, kj);
         smo->iterations++;
         if (smo->iterations % DIVERGENCE_STEPS == 0 && km_smo_diverges(smo))
             break;
@@ -195,14 +240,14 @@ km_smo_steps(KmContext *ctx, KmSmo *smo, double tol, uint64_t limit, KmSmoRow ro
 }
 
 size_t
-km_smo_violators(const KmSmo *smo, int sign, size_t m, bool (*skip)(const void *state, size_t v),
-                 const void *state, double *keys, size_t *out)
+km_smo_violators(const KmSmo *smo, const KmSmoGroup *group, int sign, size_t m,
+                 bool (*skip)(const void *state, size_t v), const void *state, double *keys, size_t *out)
 {
     size_t found = 0;
 
     for (size_t v = 0; v < smo->n; v++)
     {
-        double key = sign > 0 ? smo->g[v] + smo->up[v] : -smo->g[v] - smo->low[v];
+        double key = sign > 0 ? smo->g[v] + group->up[v] : -smo->g[v] - group->low[v];
         size_t at;
 
         if (!(key < INFINITY) || (found == m && key >= keys[m - 1]) || skip(state, v))
@@ -236,7 +281,8 @@ make_row(KmContext *ctx, const KmSmo *smo, KmRows *rows, size_t v)
     wanted[0] = v;
     if (batch > 1)
     {
-        n_wanted = km_smo_violators(smo, v == smo->choice.i ? 1 : -1, batch, is_kept, rows, keys, wanted + 1);
+        n_wanted = km_smo_violators(smo, smo->worst, v == smo->worst->choice.i ? 1 : -1, batch, is_kept, rows,
+                                    keys, wanted + 1);
         for (size_t r = 1; r <= n_wanted && m < batch; r++)
             if (wanted[r] != v)
                 wanted[m++] = wanted[r];
@@ -269,9 +315,9 @@ refresh_gradient(KmContext *ctx, KmSmo *smo, KmRows *rows)
     memcpy(smo->g, smo->p, smo->n * sizeof *smo->g);
     for (size_t v = 0; v < smo->n; v++)
     {
-        if (smo->b[v] != 0)
+        if (km_smo_total(smo, v) != 0)
         {
-            coef[m] = smo->b[v];
+            coef[m] = km_smo_total(smo, v);
             taken[m++] = v;
         }
         if (m == ROWS_AT_ONCE || m == most || (v + 1 == smo->n && m > 0))
@@ -295,30 +341,39 @@ largest(size_t n, const double *values)
     return most;
 }
 
+static void
+load_group(KmSmo *smo, const double *lower, const double *upper, double *b, KmSmoGroup *group)
+{
+    bool bounded = true;
+
+    group->b = b;
+    memcpy(group->lower, lower, smo->n * sizeof *lower);
+    memcpy(group->upper, upper, smo->n * sizeof *upper);
+    for (size_t v = 0; v < smo->n; v++)
+    {
+        bounded &= isfinite(lower[v]) && isfinite(upper[v]);
+        km_smo_status(smo, group, v);
+    }
+    if (!bounded)
+        smo->reach = largest(smo->n, smo->diagonal);
+}
+
 static KmStatus
 start(KmContext *ctx, const KmQuadratic *problem, KmRows *rows, double *b, KmSmo *smo)
 {
     KmRowSource *source = km_rows_source(rows);
     size_t n = problem->n;
-    double reach = largest(n, source->diagonal);
 
     memset(smo, 0, sizeof *smo);
-    KM_TRY(km_smo_allocate(ctx, km_rows_stride(rows), smo));
+    KM_TRY(km_smo_allocate(ctx, problem->split ? 2 : 1, km_rows_stride(rows), smo));
     km_smo_begin(smo, n, km_rows_stride(rows));
     smo->passes = km_smo_passes(source->single);
-    smo->b = b;
     smo->kink = problem->kink;
     smo->max_iter = problem->max_iter;
-    memcpy(smo->lower, problem->lower, n * sizeof *smo->lower);
-    memcpy(smo->upper, problem->upper, n * sizeof *smo->upper);
-    memcpy(smo->diagonal, source->diagonal, n * sizeof *smo->diagonal);
     smo->p = problem->p;
-    for (size_t v = 0; v < n; v++)
-    {
-        if (isinf(smo->lower[v]) || isinf(smo->upper[v]))
-            smo->reach = fmax(smo->reach, reach);
-        km_smo_status(smo, v);
-    }
+    memcpy(smo->diagonal, source->diagonal, n * sizeof *smo->diagonal);
+    for (size_t k = 0; k < smo->n_groups; k++)
+        load_group(smo, problem->lower + k * n, problem->upper + k * n, b + k * n, &smo->group[k]);
     return refresh_gradient(ctx, smo, rows);
 }
 
@@ -358,20 +413,32 @@ optimise(KmContext *ctx, KmSmo *smo, const KmQuadratic *problem, KmRows *rows)
     return KM_OK;
 }
 
-/* Free variables (neither at a bound nor at the kink) have g + slope = -bias. */
+/* The multiplier of a group's sum: g + slope of its free variables (neither at a bound nor at the kink), else
+ * the middle of what its bounds allow, or the only end of it. */
 static double
-bias_of(const KmSmo *smo)
+level_of(const KmSmo *smo, const KmSmoGroup *group)
 {
-    double sum = 0;
+    double sum = 0, least = group->choice.least, greatest = group->choice.greatest;
     size_t n_free = 0;
 
     for (size_t v = 0; v < smo->n; v++)
-        if (smo->up[v] == smo->low[v])
+        if (group->up[v] == group->low[v])
         {
-            sum += smo->g[v] + smo->up[v];
+            sum += smo->g[v] + group->up[v];
             n_free++;
         }
-    return n_free > 0 ? -sum / (double) n_free : -(smo->choice.least + smo->choice.greatest) / 2;
+    if (n_free > 0)
+        return sum / (double) n_free;
+    return isinf(least) ? greatest : isinf(greatest) ? least : (least + greatest) / 2;
+}
+
+static void
+set_levels(const KmSmo *smo, KmSolution *solution)
+{
+    double first = level_of(smo, &smo->group[0]), second = level_of(smo, &smo->group[smo->n_groups - 1]);
+
+    solution->bias = -(first + second) / 2;
+    solution->margin = (first - second) / 2;
 }
 
 static double
@@ -380,7 +447,7 @@ objective_of(const KmSmo *smo)
     double sum = 0;
 
     for (size_t v = 0; v < smo->n; v++)
-        sum += smo->b[v] * (smo->g[v] + smo->p[v]) / 2 + smo->kink * fabs(smo->b[v]);
+        sum += km_smo_total(smo, v) * (smo->g[v] + smo->p[v]) / 2 + smo->kink * fabs(smo->group[0].b[v]);
     return sum;
 }
 
@@ -394,7 +461,7 @@ km_smo_solve(KmContext *ctx, const KmQuadratic *problem, KmRows *rows, KmSolutio
     solution->gap = fmax(km_smo_gap(&smo), 0);
     solution->converged = km_smo_gap(&smo) < problem->tol;
     solution->objective = objective_of(&smo);
-    solution->bias = bias_of(&smo);
+    set_levels(&smo, solution);
     solution->iterations = smo.iterations;
     solution->rows_made = km_rows_made(rows);
     solution->unbounded = !solution->converged && km_smo_diverges(&smo);

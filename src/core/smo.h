@@ -7,6 +7,9 @@
  * in signed variables b, one per row of K, over rows made on first use.
  * Classification: b_i = y_i alpha_i, p = -y, kink = 0.  Regression: b_i = alpha_i - alpha_i*, p = -y,
  * kink = epsilon: one variable where others keep two.
+ *
+ * The machines with nu have a second sum to keep: there two groups of variables, b = b1 + b2, stand over the
+ * same rows, each with its own boxes and its own sum; steps take pairs within a group.
  */
 #ifndef KM_SMO_H
 #define KM_SMO_H
@@ -18,6 +21,7 @@ typedef struct KmQuadratic
 {
     size_t n;                   /* variables: the rows of the source */
     const double *p;            /* n: linear term */
+    bool split;                 /* two groups: lower, upper and the solution's b are 2 x n; no kink */
     const double *lower, *upper;        /* n: box, may be infinite; lower <= 0 <= upper where kink > 0 */
     double kink;                /* slope of |b|, >= 0 */
     double tol;                 /* stop when the largest violation of a pair is below */
@@ -26,10 +30,12 @@ typedef struct KmQuadratic
 
 typedef struct KmSolution
 {
-    double *b;                  /* n; in: the start (feasible), out: the optimum; bounds exact */
+    double *b;                  /* n, 2 x n; in: the start (feasible), out: the optimum; bounds exact */
     double objective;           /* of the minimisation */
     double gap;                 /* final violation, by a gradient computed afresh */
-    double bias;                /* decision = Kb + bias: from free variables, else the interval's midpoint */
+    double bias;                /* decision = Kb + bias: from free variables, else the interval's midpoint;
+                                 * with two groups the mean of theirs */
+    double margin;              /* with two groups: half of what the first one's gradient is above */
     uint64_t iterations;
     uint64_t rows_made;
     bool converged;             /* false: the limit was reached, or rounding allows no further step */

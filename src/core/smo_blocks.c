@@ -25,7 +25,6 @@ typedef struct Block
     double *keys;               /* capacity */
     const void **row;           /* of the members */
     KmSmo smo;                  /* the problem of the block */
-    double *b;
     size_t element;             /* bytes of an element of K */
     char *matrix;               /* capacity x smo.stride elements */
 } Block;
@@ -45,10 +44,10 @@ block_create(KmContext *ctx, const KmSmo *smo, KmRows *rows, Block *block)
     KM_TRY(km_alloc_zero(ctx, smo->n, &block->chosen));
     KM_TRY(km_alloc(ctx, most, &block->keys));
     KM_TRY(km_alloc(ctx, most, &block->row));
-    KM_TRY(km_alloc(ctx, most, &block->b));
     KM_TRY(km_alloc_zero(ctx, most * stride * block->element, &block->matrix));
-    KM_TRY(km_smo_allocate(ctx, stride, &block->smo));
-    block->smo.b = block->b;
+    KM_TRY(km_smo_allocate(ctx, smo->n_groups, stride, &block->smo));
+    for (size_t k = 0; k < smo->n_groups; k++)
+        KM_TRY(km_alloc(ctx, most, &block->smo.group[k].b));
     block->smo.passes = smo->passes;
     block->smo.kink = smo->kink;
     return KM_OK;
@@ -57,9 +56,10 @@ block_create(KmContext *ctx, const KmSmo *smo, KmRows *rows, Block *block)
 static void
 block_free(KmContext *ctx, Block *block)
 {
+    for (size_t k = 0; k < block->smo.n_groups; k++)
+        km_free(ctx, block->smo.group[k].b);
     km_smo_free(ctx, &block->smo);
     km_free(ctx, block->matrix);
-    km_free(ctx, block->b);
     km_free(ctx, block->row);
     km_free(ctx, block->keys);
     km_free(ctx, block->chosen);
@@ -76,25 +76,29 @@ is_chosen(const void *state, size_t v)
 }
 
 static void
-add_violators(const KmSmo *smo, Block *block, int sign, size_t m)
+add_violators(const KmSmo *smo, const KmSmoGroup *group, Block *block, int sign, size_t m)
 {
     size_t *added = block->member + block->n;
-    size_t found = km_smo_violators(smo, sign, m, is_chosen, block, block->keys, added);
+    size_t found = km_smo_violators(smo, group, sign, m, is_chosen, block, block->keys, added);
 
     for (size_t r = 0; r < found; r++)
         block->chosen[added[r]] = true;
     block->n += found;
 }
 
-/* New violators first, half of them wanting to rise and half to fall, then the newest of the last block. */
+/* New violators first, of each group half wanting to rise and half to fall, then the newest of the last
+ * block. */
 static void
 choose_block(const KmSmo *smo, Block *block)
 {
-    size_t fresh = block->n_previous > 0 ? block->capacity / 2 : block->capacity;
+    size_t fresh = (block->n_previous > 0 ? block->capacity / 2 : block->capacity) / smo->n_groups;
 
     block->n = 0;
-    add_violators(smo, block, 1, (fresh + 1) / 2);
-    add_violators(smo, block, -1, fresh / 2);
+    for (size_t k = 0; k < smo->n_groups; k++)
+    {
+        add_violators(smo, &smo->group[k], block, 1, (fresh + 1) / 2);
+        add_violators(smo, &smo->group[k], block, -1, fresh / 2);
+    }
     for (size_t r = 0; r < block->n_previous && block->n < block->capacity; r++)
         if (!block->chosen[block->previous[r]])
         {
@@ -121,6 +125,18 @@ copy_row(Block *block, size_t r)
             ((double *) to)[s] = ((const double *) block->row[r])[block->member[s]];
 }
 
+static void
+copy_group(const KmSmoGroup *from, const Block *block, KmSmoGroup *to)
+{
+    for (size_t r = 0; r < block->n; r++)
+    {
+        to->b[r] = from->b[block->member[r]];
+        to->lower[r] = from->lower[block->member[r]];
+        to->upper[r] = from->upper[block->member[r]];
+        km_smo_status(&block->smo, to, r);
+    }
+}
+
 /* The problem restricted to the block. */
 static void
 load_block(const KmSmo *smo, Block *block)
@@ -132,14 +148,12 @@ load_block(const KmSmo *smo, Block *block)
     {
         size_t v = block->member[r];
 
-        small->b[r] = smo->b[v];
         small->g[r] = smo->g[v];
-        small->lower[r] = smo->lower[v];
-        small->upper[r] = smo->upper[v];
         small->diagonal[r] = smo->diagonal[v];
-        km_smo_status(small, r);
         copy_row(block, r);
     }
+    for (size_t k = 0; k < smo->n_groups; k++)
+        copy_group(&smo->group[k], block, &small->group[k]);
     km_smo_choose(small);
 }
 
@@ -153,6 +167,24 @@ block_row(KmContext *ctx, const KmSmo *smo, void *state, size_t i, const void **
     return KM_OK;
 }
 
+/* Write a row's variables back; returns by how much its b changed. */
+static double
+unload_row(KmSmo *smo, const Block *block, size_t r)
+{
+    size_t v = block->member[r];
+    double change = 0;
+
+    for (size_t k = 0; k < smo->n_groups; k++)
+    {
+        KmSmoGroup *group = &smo->group[k];
+
+        change += block->smo.group[k].b[r] - group->b[v];
+        group->b[v] = block->smo.group[k].b[r];
+        km_smo_status(smo, group, v);
+    }
+    return change;
+}
+
 /* Write b back and update the gradient of all variables by the rows whose b changed. */
 static KmStatus
 unload_block(KmContext *ctx, KmSmo *smo, Block *block)
@@ -161,13 +193,10 @@ unload_block(KmContext *ctx, KmSmo *smo, Block *block)
 
     for (size_t r = 0; r < block->n; r++)
     {
-        size_t v = block->member[r];
-        double change = block->b[r] - smo->b[v];
+        double change = unload_row(smo, block, r);
 
         if (change == 0)
             continue;
-        smo->b[v] = block->b[r];
-        km_smo_status(smo, v);
         block->row[changed] = block->row[r];
         block->keys[changed++] = change;
     }

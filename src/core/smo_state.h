@@ -8,20 +8,28 @@
 #include "smo.h"
 #include "smo_ops.h"
 
-/* A problem over n variables, stored with `stride` >= n elements (see smo_ops.h for the padding). */
+/* Variables whose sum is kept: one for each row of K. */
+typedef struct KmSmoGroup
+{
+    double *b;                  /* n */
+    double *lower, *upper;      /* n */
+    double *up, *low;           /* stride */
+    KmSmoChoice choice;         /* current, with g */
+} KmSmoGroup;
+
+/* A problem over n rows, stored with `stride` >= n elements (see smo_ops.h for the padding). */
 typedef struct KmSmo
 {
     size_t n, stride;
     const KmSmoPasses *passes;
-    double *b;                  /* n */
-    double *lower, *upper;      /* n */
-    double *g;                  /* stride: gradient of the smooth part, Kb + p */
-    double *up, *low;           /* stride */
+    size_t n_groups;
+    KmSmoGroup group[2];
+    KmSmoGroup *worst;          /* the group of the largest violation */
+    double *g;                  /* stride: gradient of the smooth part, Kb + p; the same for all groups */
     double *diagonal;           /* stride */
     double kink;
     const double *p;            /* n */
     double reach;               /* largest diagonal element if some box is infinite, else 0 */
-    KmSmoChoice choice;         /* current, with g */
     uint64_t iterations, max_iter;
     size_t work;                /* elements passed over since the last poll */
 } KmSmo;
@@ -29,23 +37,30 @@ typedef struct KmSmo
 /* Rows of K for a pair step; *row == NULL ends the pair steps early. */
 typedef KmStatus (*KmSmoRow)(KmContext *ctx, const KmSmo *smo, void *state, size_t i, const void **row);
 
-/* Arrays of stride elements. */
-extern KmStatus km_smo_allocate(KmContext *ctx, size_t stride, KmSmo *smo);
+/* Arrays of stride elements for n_groups groups, all but b. */
+extern KmStatus km_smo_allocate(KmContext *ctx, size_t n_groups, size_t stride, KmSmo *smo);
 extern void km_smo_free(KmContext *ctx, KmSmo *smo);
 /* Set the lengths, and the padding. */
 extern void km_smo_begin(KmSmo *smo, size_t n, size_t stride);
-/* After b[v] changed. */
-extern void km_smo_status(KmSmo *smo, size_t v);
+/* After b[v] of a group changed. */
+extern void km_smo_status(const KmSmo *smo, KmSmoGroup *group, size_t v);
 /* g += sum over r < m of coef[r] * row[r]; polls. */
 extern KmStatus km_smo_accumulate(KmContext *ctx, KmSmo *smo, size_t m, const void *const *row,
                                   const double *coef);
 /* After g changed. */
 extern void km_smo_choose(KmSmo *smo);
 
+/* b_v, whatever its groups. */
+static inline double
+km_smo_total(const KmSmo *smo, size_t v)
+{
+    return smo->n_groups == 1 ? smo->group[0].b[v] : smo->group[0].b[v] + smo->group[1].b[v];
+}
+
 static inline double
 km_smo_gap(const KmSmo *smo)
 {
-    return smo->choice.greatest - smo->choice.least;
+    return smo->worst->choice.greatest - smo->worst->choice.least;
 }
 
 /* Pair steps until the gap is below tol, there were `limit` iterations, a row cannot be had, or b
@@ -56,10 +71,11 @@ extern KmStatus km_smo_steps(KmContext *ctx, KmSmo *smo, double tol, uint64_t li
 /* True if boxes are infinite and the objective falls without end. */
 extern bool km_smo_diverges(const KmSmo *smo);
 
-/* The (at most m) variables that most want to rise (sign 1) or fall (sign -1), best first, ties to the
- * lowest, leaving out those that skip() names; returns how many.  keys: room for m. */
-extern size_t km_smo_violators(const KmSmo *smo, int sign, size_t m,
-                               bool (*skip)(const void *state, size_t v), const void *state, double *keys, size_t *out);
+/* The (at most m) variables of a group that most want to rise (sign 1) or fall (sign -1), best first, ties
+ * to the lowest, leaving out those that skip() names; returns how many.  keys: room for m. */
+extern size_t km_smo_violators(const KmSmo *smo, const KmSmoGroup *group, int sign, size_t m,
+                               bool (*skip)(const void *state, size_t v), const void *state, double *keys,
+                               size_t *out);
 
 /* Rounds over blocks of variables (smo_blocks.c). */
 extern KmStatus km_smo_blocks(KmContext *ctx, KmSmo *smo, double tol, KmRows *rows);
