@@ -154,16 +154,34 @@ static KmStatus compile_leaf(Compiler *compiler, const KmKernelType *type, KmNod
     return KM_OK;
 }
 
-/* A bare number stays one in the text and is the leaf constant(number). */
+/* A bare number stays one in the text and is the leaf constant(number); *out is the call. */
+static KmStatus call_of(KmContext *ctx, KmNode *node, KmNode **out)
+{
+    KmNode *value;
+
+    *out = node;
+    if (node->kind != KM_NODE_NUMBER)
+        return KM_OK;
+    KM_TRY(km_node_call(ctx, "constant", out));
+    KM_TRY(km_node_number(ctx, node->number, &value));
+    (*out)->position = value->position = node->position;
+    return km_node_set(ctx, *out, "value", value);
+}
+
 static KmStatus compile_number(Compiler *compiler, KmNode *node, KmKernel *kernel)
 {
-    KmNode *call, *value;
+    KmNode *call;
 
-    KM_TRY(km_node_call(compiler->ctx, "constant", &call));
-    KM_TRY(km_node_number(compiler->ctx, node->number, &value));
-    call->position = value->position = node->position;
-    KM_TRY(km_node_set(compiler->ctx, call, "value", value));
+    KM_TRY(call_of(compiler->ctx, node, &call));
     return compile_leaf(compiler, type_named("constant"), call, kernel);
+}
+
+KmStatus km_kernel_recompile(KmContext *ctx, KmKernel *kernel)
+{
+    KmNode *call;
+
+    KM_TRY(call_of(ctx, kernel->node, &call));
+    return km_leaf_compile(ctx, kernel->leaf.type, call, &kernel->leaf);
 }
 
 /* What holds for sums, products and powers of kernels: each flag that all children have.  normalize makes
@@ -177,6 +195,13 @@ static unsigned combined_flags(const KmKernel *kernel)
     if (kernel->op == KM_OP_NORMALIZE && (flags & KM_PSD))
         flags |= KM_BOUNDED;
     return flags;
+}
+
+void km_kernel_update_flags(KmKernel *kernel)
+{
+    for (size_t i = 0; i < kernel->n; i++)
+        km_kernel_update_flags(kernel->child[i]);
+    kernel->flags = kernel->op == KM_OP_LEAF ? kernel->leaf.flags : combined_flags(kernel);
 }
 
 static KmStatus compile_children(Compiler *compiler, KmKernelOp op, size_t n, KmNode **item, KmKernel *kernel)

@@ -64,7 +64,7 @@ typedef struct KmLeaf
 /* A parameter that optimisation may move: a number of the signature, or each element of a list or matrix.
  * Its derivative is one of three: by the chain rule through the geometry value v ~ parameter^power (for a
  * list of length scales, column by column), by shape() at fixed v, or by rows() through what pairs() made.
- * Derivatives are by the value itself, and sums of a_j times them are added to g[0], or to g[element]. */
+ * Both are by the value itself, and add sums of a_j times their derivatives to g[0], or to g[element]. */
 typedef struct KmFree
 {
     const char *name;           /* NULL ends the list */

@@ -53,7 +53,8 @@ typedef struct KmPairs
     size_t x_stride;
     double *z_self;
     size_t z_stride;
-    double *tape;               /* values of node number t are copied to tape[t * leaf_stride]; NULL: not */
+    double *tape;               /* values of node number t are copied to tape[t * tape_stride]; NULL: not */
+    size_t tape_stride;
 } KmPairs;
 
 /* k(x, z_j) from the leaf values.  Works in place, without memory of its own: the result lies in the

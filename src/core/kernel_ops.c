@@ -120,7 +120,7 @@ static double *combine(const KmKernel *kernel, const KmPairs *pairs, int self)
     double *value = evaluate(kernel, pairs, self);
 
     if (pairs->tape != NULL)
-        memcpy(pairs->tape + kernel->number * pairs->leaf_stride, value, pairs->n * sizeof *value);
+        memcpy(pairs->tape + kernel->number * pairs->tape_stride, value, pairs->n * sizeof *value);
     return value;
 }
 

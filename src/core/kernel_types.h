@@ -40,6 +40,10 @@ extern const char *const km_data_words[];
 /* Bind the node to the leaf's type and work its numbers out; rewrites the node.  Used when an expression is
  * compiled, and again when its words have become numbers. */
 extern KmStatus km_leaf_compile(KmContext *ctx, const KmKernelType *type, KmNode *node, KmLeaf *leaf);
+/* The same from kernel->node, of a kernel that is a leaf; and the flags of a tree whose leaves were worked
+ * out again. */
+extern KmStatus km_kernel_recompile(KmContext *ctx, KmKernel *kernel);
+extern void km_kernel_update_flags(KmKernel *kernel);
 /* Index of the leaf's parameter whose value is a word that waits for data, or -1. */
 extern int km_leaf_waits_for_data(const KmLeaf *leaf);
 
@@ -48,6 +52,8 @@ extern int km_leaf_waits_for_data(const KmLeaf *leaf);
 extern KmStatus km_leaf_set_rate(KmContext *ctx, KmLeaf *leaf, const char *name, double rate);
 /* length_scale=[…]: column k is multiplied by 1 / list[k]. */
 extern KmStatus km_leaf_set_scale(KmContext *ctx, KmLeaf *leaf, const KmValue *lengths);
+/* The numbers of a free parameter, n of them; 0: it is not in use (kernel_parameters.c). */
+extern const double *km_free_elements(const KmLeaf *leaf, const KmFree *free, size_t *n);
 /* metric=[[…]]: sets the leaf's factor (kernel_metric.c). */
 extern KmStatus km_leaf_set_metric(KmContext *ctx, KmLeaf *leaf, const KmValue *value);
 

@@ -154,6 +154,32 @@ constant(size_t d, const double *x, const double *z)
     return 2.5L;
 }
 
+static long double
+periodic(size_t d, const double *x, const double *z)
+{
+    long double sum = 0;
+
+    for (size_t k = 0; k < d; k++)
+        sum += powl(sinl(acosl(-1) * ((long double) x[k] - z[k]) / 1.3L) / 0.7L, 2);
+    return expl(-2 * sum);
+}
+
+static long double
+gibbs(size_t d, const double *x, const double *z)
+{
+    long double u = 0.1L + 0.2L * x[0], v = 0.1L + 0.2L * z[0], ratio;
+
+    (void) d;
+    ratio = 2 / (expl(u - v) + expl(v - u));
+    return sqrtl(ratio) * expl(-powl((long double) x[0] - z[0], 2) / (expl(2 * u) + expl(2 * v)));
+}
+
+static long double
+rational_quadratic(size_t d, const double *x, const double *z)
+{
+    return powl(1 + sqdist(d, x, z) / 3, -1.5L);
+}
+
 static const struct
 {
     const char *text;
@@ -169,6 +195,9 @@ static const struct
     {"normalize(poly(degree=3, gamma=0.5, coef0=1)) + rbf(gamma=0.3)", normalised},
     {"rbf(gamma=0.3, dims=[1]) + laplacian(gamma=0.2)", first_column},
     {"constant(2.5)", constant},
+    {"periodic(1.3, 0.7)", periodic},
+    {"gibbs([0.1, 0.2], dims=[1])", gibbs},
+    {"rational_quadratic(1.5)", rational_quadratic},
 };
 #define N_KERNELS (sizeof kernels / sizeof *kernels)
 
@@ -241,6 +270,42 @@ test_exact_diagonal(void **state)
         if (q < 3)
             assert_true(diagonal[0] == 1.0);
     }
+}
+
+/* White noise is on the diagonal of a Gram only, also where rows are equal. */
+static void
+test_white(void **state)
+{
+    const KmKernel *kernel = parse("rbf(gamma=0.3) + white(0.5) + white(2)");
+    double x[6] = {1.0, 2.0, 1.0, 2.0, 3.0, 4.0}, out[9];
+    KmPoints *a = make_points(kernel, 3, 2, x, NULL), *b = make_points(kernel, 3, 2, x, a);
+
+    (void) state;
+    assert_int_equal(km_kernel_tile(ctx, kernel, a, 0, 3, a, 0, 3, 3, out), KM_OK);
+    assert_true(out[0] == 3.5 && out[4] == 3.5 && out[8] == 3.5 && out[1] == 1.0 && out[3] == 1.0);
+    assert_int_equal(km_kernel_tile(ctx, kernel, a, 1, 2, a, 0, 3, 3, out), KM_OK);
+    assert_true(out[0] == 1.0 && out[1] == 3.5 && out[5] == 3.5);
+    assert_int_equal(km_kernel_tile(ctx, kernel, a, 0, 3, b, 0, 3, 3, out), KM_OK);
+    assert_true(out[0] == 1.0 && out[4] == 1.0 && out[8] == 1.0);
+    assert_true(km_kernel_white(kernel) == 2.5 && km_kernel_white(parse("linear")) == 0.0);
+}
+
+/* A product that reaches 1 is outside of the geometric kernel; the rows are named. */
+static void
+test_values_outside_the_domain(void **state)
+{
+    const KmKernel *kernel = parse("1 + geometric");
+    double x[6] = {0.1, 0.2, 0.3, 0.4, 2.0, 0.1}, out[9];
+    KmPoints *points = make_points(kernel, 3, 2, x, NULL);
+
+    (void) state;
+    assert_int_equal(km_kernel_tile(ctx, kernel, points, 0, 2, points, 0, 3, 3, out), KM_OK);
+    assert_true(fabs(out[5] - (1 + 1 / (1 - 0.64))) < 1e-14);
+    assert_int_equal(km_kernel_tile(ctx, kernel, points, 0, 3, points, 0, 3, 3, out), KM_RANGE);
+    assert_non_null(strstr(ctx->message, "it is 4.01 for rows 3 and 3"));
+    x[5] = -0.1;
+    assert_int_equal(km_points_create(ctx, parse("1 + min"), 3, 2, x, NULL, &points), KM_DATA);
+    assert_non_null(strstr(ctx->message, "element 2 of row 3 is -0.1"));
 }
 
 /* Equal rows on both sides of a cross Gram give exactly k(0), far from the origin too. */
@@ -492,6 +557,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_at_the_edges_of_blocks),
         cmocka_unit_test(test_exact_diagonal),
+        cmocka_unit_test(test_white),
+        cmocka_unit_test(test_values_outside_the_domain),
         cmocka_unit_test(test_equal_rows_give_one),
         cmocka_unit_test(test_small_distances_keep_their_digits),
         cmocka_unit_test(test_f32_error_is_uniform),
