@@ -5,6 +5,8 @@
 #include <cblas.h>
 
 extern void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
+extern void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info);
+extern void dlauum_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 extern void dsyevr_(const char *jobz, const char *range, const char *uplo, const int *n, double *a,
                     const int *lda, const double *vl, const double *vu, const int *il, const int *iu,
                     const double *abstol, int *m, double *w, double *z, const int *ldz, int *isuppz,

@@ -107,6 +107,20 @@ km_cholesky_weak_pivot(size_t n, size_t ld, const double *l)
     return n;
 }
 
+KmStatus
+km_cholesky_factor_strict(KmContext *ctx, size_t n, size_t ld, double *a)
+{
+    size_t pivot;
+
+    KM_TRY(km_cholesky_factor(ctx, n, ld, a, &pivot));
+    if (pivot == n)
+        pivot = km_cholesky_weak_pivot(n, ld, a);
+    if (pivot == n)
+        return KM_OK;
+    return km_fail(ctx, KM_SINGULAR, "kernel matrix of %zu rows is singular: pivot number %zu is not positive",
+                   n, pivot + 1);
+}
+
 /* ---- solves ---- */
 
 /* C -= op(A) B for a block of rows of the right-hand sides: C is m x n, B is k x n. */

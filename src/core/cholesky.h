@@ -27,6 +27,11 @@ extern double km_cholesky_logdet(size_t n, size_t ld, const double *l);
 extern KmStatus km_cholesky_inverse_diagonal(KmContext *ctx, size_t n, size_t ld, const double *l,
                                              double *out);
 
+/* The lower triangle of A^-1 in place of L (dpotri). */
+extern KmStatus km_cholesky_inverse(KmContext *ctx, size_t n, size_t ld, double *a);
+/* Factor A as it is: KM_SINGULAR names the pivot, also one that is no more than rounding. */
+extern KmStatus km_cholesky_factor_strict(KmContext *ctx, size_t n, size_t ld, double *a);
+
 /* Factor A + jitter*I with the least jitter of a short ladder (0, then 1e-14 … 1e-8 times the mean
  * diagonal) that succeeds without a weak pivot; *jitter is what was added, never silent: callers report it.
  * `a` holds A; `refill` writes A again after a failed try.  KM_SINGULAR names the pivot. */

@@ -190,6 +190,8 @@ extern KmStatus km_target_create(KmContext *ctx, const KmKernel *kernel, size_t 
 extern KmStatus km_target_values(KmContext *ctx, KmTarget *target, size_t m, const double *x, size_t ld,
                                  double *out);
 extern size_t km_target_stride(const KmTarget *target);        /* the least ld */
+/* out[i] = k(x_i, x_i) for m <= KM_SCORE_ROWS rows, without white() summands. */
+extern KmStatus km_target_self(KmContext *ctx, KmTarget *target, size_t m, const double *x, double *out);
 
 extern void km_target_free(KmContext *ctx, KmTarget *target);
 

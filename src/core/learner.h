@@ -8,6 +8,7 @@
 
 #include "kernel.h"
 #include "model.h"
+#include "posterior.h"
 
 /* ---- feature steps ---- */
 
@@ -68,6 +69,8 @@ struct KmScore
     KmStatus (*proba)(KmContext *ctx, const KmScore *score, size_t m, const double *z, double *out);
     /* The class of a row from its raw values, none of them NaN; NULL: as the decision says. */
     size_t (*class_of)(const KmScore *score, const double *values);
+    const KmPosterior *posterior;       /* distribution of the latent value; NULL: there is none */
+    double noise;               /* variance that an observation adds to it; NaN: does not apply */
 };
 
 typedef struct KmEstimatorType
@@ -145,6 +148,12 @@ extern KmStatus km_scorer_transform(KmContext *ctx, const KmScorer *scorer, size
 /* Probabilities of the classes: out is m x classes, NaN as above; KM_UNSUPPORTED with a hint for a model that
  * has none. */
 extern KmStatus km_scorer_proba(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out);
+/* Pairs (mean, variance) of the latent value: out is m x 2; NaN as above; KM_UNSUPPORTED for a model without.
+ * The batch goes by BLAS and agrees with the other to 1e-10. */
+extern KmStatus km_scorer_moments(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x,
+                                  double *out);
+extern KmStatus km_scorer_moments_batch(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x,
+                                        double *out);
 /* The class of one row from its raw values, by the score's class_of or decision: exactly 0 is the first class
  * of two, ties go to the earlier class; -1 for NaN. */
 extern int km_scorer_class(const KmScorer *scorer, const double *values);

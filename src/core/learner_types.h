@@ -18,6 +18,8 @@ extern const KmEstimatorType km_estimator_svr;
 extern const KmEstimatorType km_estimator_nu_svr;
 extern const KmEstimatorType km_estimator_one_class;
 extern const KmEstimatorType km_estimator_krr;
+extern const KmEstimatorType km_estimator_gp;
+extern const KmEstimatorType km_estimator_gpc;
 extern const KmEstimatorType km_estimator_ridge;
 
 #endif

@@ -151,6 +151,15 @@ block_proba(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, d
     return scorer->score.proba(ctx, &scorer->score, m, z, out);
 }
 
+static KmStatus
+block_moments(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out)
+{
+    const double *z;
+
+    KM_TRY(apply_steps(ctx, scorer, m, x, &z));
+    return km_posterior_moments(ctx, scorer->score.posterior, m, z, out);
+}
+
 KmStatus
 km_scorer_values(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out)
 {
@@ -165,6 +174,8 @@ km_scorer_transform(KmContext *ctx, const KmScorer *scorer, size_t m, const doub
     return run_rows(ctx, scorer, block_features, m, x, scorer->steps.d_out, out);
 }
 
+/* ---- probabilities and distributions ---- */
+
 static KmStatus
 no_probabilities(KmContext *ctx, const KmScorer *scorer)
 {
@@ -174,7 +185,7 @@ no_probabilities(KmContext *ctx, const KmScorer *scorer)
             estimator ? estimator->signature.name : "a model of steps alone");
     if (estimator && km_arg(&scorer->learner->args, "probability")->node != NULL)
         return km_hint(ctx, KM_UNSUPPORTED, "Fit it again with probability=true.");
-    return km_hint(ctx, KM_UNSUPPORTED, "Fit svc with probability=true.");
+    return km_hint(ctx, KM_UNSUPPORTED, "Fit svc with probability=true, or gpc.");
 }
 
 KmStatus
@@ -183,6 +194,58 @@ km_scorer_proba(KmContext *ctx, const KmScorer *scorer, size_t m, const double *
     if (scorer->score.proba == NULL)
         return no_probabilities(ctx, scorer);
     return run_rows(ctx, scorer, block_proba, m, x, scorer->model->classes.n, out);
+}
+
+static KmStatus
+require_posterior(KmContext *ctx, const KmScorer *scorer)
+{
+    if (scorer->score.posterior != NULL)
+        return KM_OK;
+    km_fail(ctx, KM_UNSUPPORTED, "the model is no Gaussian process: it predicts no distribution");
+    return km_hint(ctx, KM_UNSUPPORTED, "Use predict, or fit gp.");
+}
+
+KmStatus
+km_scorer_moments(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out)
+{
+    KM_TRY(require_posterior(ctx, scorer));
+    return run_rows(ctx, scorer, block_moments, m, x, 2, out);
+}
+
+static bool
+row_has_nan(size_t d, const double *row)
+{
+    for (size_t j = 0; j < d; j++)
+        if (isnan(row[j]))
+            return true;
+    return false;
+}
+
+/* Rows with NaN are solved for as zeros, so that the others are not disturbed. */
+KmStatus
+km_scorer_moments_batch(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out)
+{
+    size_t d = scorer->steps.d_out;
+    bool *is_nan;
+    double *z;
+
+    KM_TRY(require_posterior(ctx, scorer));
+    KM_TRY(km_alloc_bytes(ctx, m, d * sizeof *z, (void **) &z));
+    KM_TRY(km_alloc(ctx, m, &is_nan));
+    KM_TRY(km_scorer_transform(ctx, scorer, m, x, z));
+    for (size_t i = 0; i < m; i++)
+    {
+        is_nan[i] = row_has_nan(d, z + i * d);
+        if (is_nan[i])
+            memset(z + i * d, 0, d * sizeof *z);
+    }
+    KM_TRY(km_posterior_batch(ctx, scorer->score.posterior, m, z, out));
+    for (size_t i = 0; i < m; i++)
+        if (is_nan[i])
+            fill_nan(2, out + 2 * i);
+    km_free(ctx, is_nan);
+    km_free(ctx, z);
+    return KM_OK;
 }
 
 /* ---- classes ---- */

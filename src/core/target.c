@@ -87,10 +87,22 @@ static const double *query_rows(const Side *side, size_t i)
     return side->x + i * side->d;
 }
 
-/* What normalize() divides by, for m stored or query rows, into self (n_normals x stride). */
-static KmStatus self_values(KmContext *ctx, KmTarget *target, size_t m, size_t stride,
-                            const double *(*rows)(const Side *side, size_t i), double *self)
+/* The leaf's k(x_j, x_j) for n rows; 0 for a white kernel, because a query is no stored row. */
+static void side_self(const Side *side, size_t n, const double *rows, double *out)
 {
+    if (side->leaf->type->geometry == KM_GEOMETRY_SAME)
+        memset(out, 0, n * sizeof *out);
+    else
+        km_leaf_self(side->leaf, n, side->d, rows, out);
+}
+
+/* For m stored or query rows: what normalize() divides by, into self (n_normals x stride), and k(x, x) into
+ * out, unless it is NULL. */
+static KmStatus self_values(KmContext *ctx, KmTarget *target, size_t m, size_t stride,
+                            const double *(*rows)(const Side *side, size_t i), double *self, double *out)
+{
+    const double *value;
+
     for (size_t i = 0; i < m; i += BLOCK)
     {
         size_t n = m - i < BLOCK ? m - i : BLOCK;
@@ -99,9 +111,10 @@ static KmStatus self_values(KmContext *ctx, KmTarget *target, size_t m, size_t s
 
         KM_TRY(km_poll(ctx));
         for (size_t l = 0; l < target->n_sides; l++)
-            km_leaf_self(target->side[l].leaf, n, target->side[l].d, rows(&target->side[l], i),
-                         target->values + l * BLOCK);
-        km_kernel_combine_self(target->kernel, &pairs);
+            side_self(&target->side[l], n, rows(&target->side[l], i), target->values + l * BLOCK);
+        value = km_kernel_combine_self(target->kernel, &pairs);
+        if (out != NULL)
+            memcpy(out + i, value, n * sizeof *out);
     }
     return KM_OK;
 }
@@ -130,11 +143,11 @@ KmStatus km_target_create(KmContext *ctx, const KmKernel *kernel, size_t n, size
     *target = (KmTarget) {.kernel = kernel, .n = n, .d = d, .n_sides = kernel->n_leaves};
     KM_TRY(sides_create(ctx, target, z));
     KM_TRY(km_alloc(ctx, kernel->n_leaves * KM_SCORE_ROWS * BLOCK, &target->values));
+    KM_TRY(km_alloc(ctx, kernel->n_normals * KM_SCORE_ROWS, &target->x_self));
     if (kernel->n_normals > 0)
     {
         KM_TRY(km_alloc_bytes(ctx, kernel->n_normals * sizeof(double), n, (void **) &target->z_self));
-        KM_TRY(km_alloc(ctx, kernel->n_normals * KM_SCORE_ROWS, &target->x_self));
-        KM_TRY(self_values(ctx, target, n, n, stored_rows, target->z_self));
+        KM_TRY(self_values(ctx, target, n, n, stored_rows, target->z_self, NULL));
     }
     for (size_t l = 0; l < target->n_sides; l++)
         side_trim(ctx, &target->side[l]);
@@ -224,13 +237,20 @@ KmStatus km_target_values(KmContext *ctx, KmTarget *target, size_t m, const doub
     for (size_t l = 0; l < target->n_sides; l++)
         KM_TRY(km_leaf_rows(ctx, target->side[l].leaf, m, target->d, x, target->side[l].x));
     if (target->kernel->n_normals > 0)
-        KM_TRY(self_values(ctx, target, m, KM_SCORE_ROWS, query_rows, target->x_self));
+        KM_TRY(self_values(ctx, target, m, KM_SCORE_ROWS, query_rows, target->x_self, NULL));
     for (size_t j0 = 0; j0 < target->n; j0 += BLOCK)
     {
         KM_TRY(km_poll(ctx));
         KM_TRY(block_values(ctx, target, m, j0, target->n - j0 < BLOCK ? target->n - j0 : BLOCK, ld, out));
     }
     return KM_OK;
+}
+
+KmStatus km_target_self(KmContext *ctx, KmTarget *target, size_t m, const double *x, double *out)
+{
+    for (size_t l = 0; l < target->n_sides; l++)
+        KM_TRY(km_leaf_rows(ctx, target->side[l].leaf, m, target->d, x, target->side[l].x));
+    return self_values(ctx, target, m, KM_SCORE_ROWS, query_rows, target->x_self, out);
 }
 
 /* ---- one value ---- */

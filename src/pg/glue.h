@@ -65,6 +65,8 @@ extern Datum kml_vector_make(size_t n, const double *values);
 
 /* A parsed spec kept in flinfo->fn_extra or another cache, keyed by its bytes. */
 extern KmKernel *kml_kernel_parse(KmContext *ctx, const struct varlena *spec);
+/* The same for a kernel whose every value must be a number (kernels.c). */
+extern KmKernel *kml_kernel_parse_fixed(KmContext *ctx, const struct varlena *spec);
 extern KmLearner *kml_learner_parse(KmContext *ctx, const struct varlena *spec);
 extern struct varlena *kml_spec_make(const char *text, size_t length);
 /* Equal bytes, whatever the headers. */
@@ -98,6 +100,8 @@ extern KmlModel *kml_model_argument(FunctionCallInfo fcinfo);
 extern KmlVectorReader *kml_row_reader(FmgrInfo *flinfo);
 /* Read a row for the model into the reader; checks the number of features and NULL elements. */
 extern const double *kml_model_row(const KmlModel *model, KmlVectorReader *reader, Datum datum);
+/* The same for the rows of a two-dimensional float8[], copied. */
+extern double *kml_model_rows(const KmlModel *model, Datum datum, size_t *n);
 extern void kml_model_check_features(const KmlModel *model, size_t n);
 /* Raise unless the model has an estimator. */
 extern void kml_model_require_estimator(const KmlModel *model);

@@ -20,9 +20,8 @@ typedef struct ValueCall
     KmlVectorReader x, z;
 } ValueCall;
 
-/* Parse a kernel whose every value is a number. */
-static KmKernel *
-parse_fixed(KmContext *ctx, const struct varlena *spec)
+KmKernel *
+kml_kernel_parse_fixed(KmContext *ctx, const struct varlena *spec)
 {
     KmKernel *kernel = kml_kernel_parse(ctx, spec);
 
@@ -64,7 +63,7 @@ value_call(FunctionCallInfo fcinfo)
         if (call->ctx)
             kml_context_delete(call->ctx);
         call->ctx = ctx;
-        call->kernel = parse_fixed(ctx, spec);
+        call->kernel = kml_kernel_parse_fixed(ctx, spec);
         old = MemoryContextSwitchTo(ctx->owner);
         call->spec = kml_spec_make(VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec));
         MemoryContextSwitchTo(old);
@@ -120,7 +119,7 @@ Datum
 kml_kernel_matrix(PG_FUNCTION_ARGS)
 {
     KmContext *ctx = kml_context_create(CurrentMemoryContext);
-    KmKernel *kernel = parse_fixed(ctx, PG_GETARG_VARLENA_PP(0));
+    KmKernel *kernel = kml_kernel_parse_fixed(ctx, PG_GETARG_VARLENA_PP(0));
     size_t n, d;
     double *x = kml_finite_matrix_read(PG_GETARG_DATUM(1), "x", &n, &d);
     double *out;
@@ -137,7 +136,7 @@ Datum
 kml_kernel_matrix_cross(PG_FUNCTION_ARGS)
 {
     KmContext *ctx = kml_context_create(CurrentMemoryContext);
-    KmKernel *kernel = parse_fixed(ctx, PG_GETARG_VARLENA_PP(0));
+    KmKernel *kernel = kml_kernel_parse_fixed(ctx, PG_GETARG_VARLENA_PP(0));
     size_t n, m, d, dz;
     double *x = kml_finite_matrix_read(PG_GETARG_DATUM(1), "x", &n, &d);
     double *z = kml_finite_matrix_read(PG_GETARG_DATUM(2), "z", &m, &dz);

@@ -217,6 +217,27 @@ kml_model_row(const KmlModel *model, KmlVectorReader *reader, Datum datum)
     return reader->value;
 }
 
+static void
+check_missing(size_t n, size_t d, const double *x)
+{
+    for (size_t i = 0; i < n * d; i++)
+        if (km_is_missing(x[i]))
+            kml_refuse_missing(i % d, psprintf("x in row %zu", i / d + 1));
+}
+
+double *
+kml_model_rows(const KmlModel *model, Datum datum, size_t *n)
+{
+    size_t d;
+    double *x = kml_matrix_read(datum, "x", n, &d);
+
+    if (*n > 0)
+        kml_model_check_features(model, d);
+    if (!model->scorer->takes_missing)
+        check_missing(*n, d, x);
+    return x;
+}
+
 void
 kml_model_require_estimator(const KmlModel *model)
 {

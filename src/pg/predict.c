@@ -108,30 +108,18 @@ kml_transform(PG_FUNCTION_ARGS)
     PG_RETURN_DATUM(kml_vector_make(model->scorer->steps.d_out, model->values));
 }
 
-static void
-check_missing(size_t n, size_t d, const double *x)
-{
-    for (size_t i = 0; i < n * d; i++)
-        if (km_is_missing(x[i]))
-            kml_refuse_missing(i % d, psprintf("x in row %zu", i / d + 1));
-}
-
 /* predict of every row of a two-dimensional array. */
 Datum
 kml_predict_batch(PG_FUNCTION_ARGS)
 {
     KmlModel *model = kml_model_argument(fcinfo);
-    size_t n_out = model->scorer->score.n_out, n, d;
-    double *x = kml_matrix_read(PG_GETARG_DATUM(1), "x", &n, &d);
+    size_t n_out = model->scorer->score.n_out, n;
+    double *x = kml_model_rows(model, PG_GETARG_DATUM(1), &n);
     double *raw, *values;
     KmContext *ctx;
     Datum result = kml_matrix_make(0, n, &values);
 
     kml_model_require_estimator(model);
-    if (n > 0)
-        kml_model_check_features(model, d);
-    if (!model->scorer->takes_missing)
-        check_missing(n, d, x);
     ctx = kml_context_create(CurrentMemoryContext);
     kml_check(ctx, km_alloc(ctx, n * n_out, &raw));
     kml_check(model->ctx, km_scorer_values(model->ctx, model->scorer, n, x, raw));

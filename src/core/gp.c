@@ -1,0 +1,118 @@
+/*
+ * gp.c: Gaussian process regression, the estimator gp (Rasmussen and Williams 2006, algorithm 2.1).
+ *
+ * Leave-one-out with ybar held fixed (their section 5.4.2): row i has mean y_i - alpha_i / c_i and variance
+ * 1 / c_i given the others, c_i = (A^-1)_ii.
+ */
+#include "gp.h"
+
+#include <math.h>
+
+#include "cholesky.h"
+#include "learner_types.h"
+
+#define LOG_2PI 1.8378770664093453
+
+/* ---- fitting ---- */
+
+static KmStatus
+add_number(KmContext *ctx, KmModel *model, const char *name, double value)
+{
+    if (!isfinite(value))
+        return km_fail(ctx, KM_RANGE, "gaussian process: %s is too large for double precision", name);
+    return km_model_add_fact(ctx, model, name, KM_FACT_NUMBER, value);
+}
+
+/* loo_log_density: sum of the log densities of the rows, each given the others; loo_mse, weighted. */
+static KmStatus
+add_leave_one_out(KmContext *ctx, const KmGpSystem *system, KmModel *model)
+{
+    const KmTable *table = system->table;
+    double *inverse_diagonal, density = 0.0, squares = 0.0, weight = 0.0;
+
+    KM_TRY(km_alloc(ctx, table->n, &inverse_diagonal));
+    KM_TRY(km_cholesky_inverse_diagonal(ctx, table->n, table->n, system->a, inverse_diagonal));
+    for (size_t i = 0; i < table->n; i++)
+    {
+        double c = inverse_diagonal[i], residual = system->alpha[i] / c;
+        double w = table->w == NULL ? 1.0 : table->w[i];
+
+        density += 0.5 * (log(c) - LOG_2PI - c * residual * residual);
+        squares += w * residual * residual;
+        weight += w;
+    }
+    km_free(ctx, inverse_diagonal);
+    KM_TRY(add_number(ctx, model, "loo_log_density", density));
+    return add_number(ctx, model, "loo_mse", squares / weight);
+}
+
+static KmStatus
+add_facts(KmContext *ctx, const KmArgs *args, const KmGpSystem *system, KmModel *model)
+{
+    KM_TRY(add_number(ctx, model, "log_marginal_likelihood", system->likelihood));
+    KM_TRY(add_number(ctx, model, "jitter", system->jitter));
+    if (system->jitter > 0.0)
+        km_warn(ctx, "covariance matrix of %zu rows is singular to working precision: %g was added to the "
+                "noise", system->table->n, system->jitter);
+    return km_arg_number(args, "loo") == 0.0 ? KM_OK : add_leave_one_out(ctx, system, model);
+}
+
+static KmStatus
+fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
+{
+    bool keep_factor = km_arg_number(args, "variance") != 0.0;
+    double *intercept;
+    KmGpSystem system;
+
+    KM_TRY(km_gp_check_size(ctx, table, keep_factor,
+                            keep_factor ? "Use variance=false, which keeps no factor, or fit fewer rows."
+                            : "Fit fewer rows, or put rff before ridge."));
+    KM_TRY(km_gp_open(ctx, table, km_arg_number(args, "center") != 0.0, &system));
+    KM_TRY(km_gp_kernel(ctx, args, node, table, &system.kernel));
+    system.noise = km_arg_number(args, "noise");
+    KM_TRY(km_gp_solve(ctx, &system));
+    KM_TRY(add_facts(ctx, args, &system, model));
+    KM_TRY(km_alloc(ctx, 1, &intercept));
+    *intercept = system.intercept;
+    KM_TRY(km_model_add_array(ctx, model, "intercept", 1, 1, intercept));
+    return km_gp_add_arrays(ctx, table, system.alpha, keep_factor ? system.a : NULL, model);
+}
+
+/* ---- scoring ---- */
+
+static KmStatus
+run(KmContext *ctx, const KmScore *score, size_t m, const double *z, double *out)
+{
+    return km_posterior_mean(ctx, score->posterior, m, z, out);
+}
+
+static KmStatus
+prepare(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmScore *out)
+{
+    KmPosterior *posterior;
+    KmKernel *kernel;
+
+    KM_TRY(km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel));
+    KM_TRY(km_posterior_create(ctx, kernel, model, d, &posterior));
+    *out = (KmScore) {.d = d, .n_out = 1, .decision = KM_DECISION_VALUES, .run = run, .posterior = posterior,
+                      .noise = km_arg_number(args, "noise") + km_kernel_white(kernel)};
+    return KM_OK;
+}
+
+const KmEstimatorType km_estimator_gp = {
+    .signature = {
+        .name = "gp",
+        .what = "estimator",
+        .params = {
+            {.name = "kernel", .kinds = KM_KIND_KERNEL, .standard = "rbf", .positional = true},
+            {.name = "noise", .kinds = KM_KIND_NUMBER, .standard = "0.1", .min = 0, .max = 1e300,
+             .grid = true},
+            {.name = "center", .kinds = KM_KIND_BOOL, .standard = "true"},
+            {.name = "loo", .kinds = KM_KIND_BOOL, .standard = "false"},
+            {.name = "variance", .kinds = KM_KIND_BOOL, .standard = "true"},
+        },
+    },
+    .target = KM_TARGET_NUMBER,
+    .fit = fit,
+    .prepare = prepare,
+};

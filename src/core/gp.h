@@ -1,0 +1,45 @@
+/*
+ * gp.h: what the Gaussian process estimators share: the covariance matrix of the rows, its factor and the
+ * marginal likelihood.  Internal to gp*.c.
+ *
+ *   A = K + noise W^-1,   A alpha = y - ybar,
+ *   log p(y) = -1/2 (y - ybar)' alpha - 1/2 log det A - n/2 log 2 pi
+ * (Rasmussen and Williams 2006, equation 2.30): a row of weight w has noise / w.
+ */
+#ifndef KM_GP_H
+#define KM_GP_H
+
+#include "learner.h"
+
+typedef struct KmGpSystem
+{
+    const KmTable *table;
+    KmKernel *kernel;           /* every value a number */
+    KmPoints *points;
+    double noise;
+    double intercept;           /* ybar, or 0 */
+    double *residual;           /* n: y - ybar */
+    double *alpha;              /* n */
+    double *a;                  /* n x n, lower triangle: A, then its factor */
+    double jitter;              /* what was added to the diagonal */
+    double likelihood;
+} KmGpSystem;
+
+/* Room for the rows of a table; the kernel and noise are to be set. */
+extern KmStatus km_gp_open(KmContext *ctx, const KmTable *table, bool center, KmGpSystem *out);
+/* Factor and solve for the kernel and noise.  Without noise a singular matrix is KM_SINGULAR, else a little
+ * is added to the diagonal. */
+extern KmStatus km_gp_solve(KmContext *ctx, KmGpSystem *system);
+
+/* The kernel among an estimator's arguments with numbers for gamma=scale, written back into its syntax. */
+extern KmStatus km_gp_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table,
+                             KmKernel **out);
+/* Refuse a model of more than KM_MODEL_MAX_BYTES, and work over the memory cap, before any of it;
+ * factor: whether the model keeps one; hint: what to do about a large model. */
+extern KmStatus km_gp_check_size(KmContext *ctx, const KmTable *table, bool factor, const char *hint);
+/* Add the rows of the table, coefficients (n) and, unless it is NULL, the factor in the lower triangle of an
+ * n x n matrix, which is packed in its place. */
+extern KmStatus km_gp_add_arrays(KmContext *ctx, const KmTable *table, double *coef, double *factor,
+                                 KmModel *model);
+
+#endif
