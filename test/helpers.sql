@@ -15,7 +15,7 @@ EXCEPTION
     WHEN OTHERS OR query_canceled THEN RETURN SQLSTATE || ': ' || SQLERRM;
 END $$;
 
--- The same with detail and hint.
+-- The same with detail and hint; how many bytes are in use changes with any structure of the library.
 CREATE OR REPLACE FUNCTION whole_error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     sink record;
@@ -27,7 +27,7 @@ BEGIN
 EXCEPTION
     WHEN OTHERS THEN
         GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-        RETURN concat_ws(E'\n', SQLSTATE || ': ' || SQLERRM, NULLIF(detail, ''), NULLIF(hint, ''));
+        RETURN concat_ws(E'\n', SQLSTATE || ': ' || SQLERRM, NULLIF(regexp_replace(detail, '^\d+ (bytes are in use)', 'N \1'), ''), NULLIF(hint, ''));
 END $$;
 
 -- Equal within a tolerance; of arrays: of the same shape, element by element.

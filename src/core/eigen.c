@@ -1,140 +1,20 @@
 /*
- * eigen.c: eigenvalues of symmetric matrices by a tridiagonal reduction that can
- * be cancelled, and the test for positive semidefiniteness.
+ * eigen.c: eigenvalues and eigenvectors of symmetric matrices, and the test for
+ * positive semidefiniteness.
  *
- * The reduction is LAPACK's blocked Householder algorithm (dsytrd, dlatrd; Dongarra,
- * Sorensen, Hammarling 1989) for a row-major lower triangle, from the last row up:
- *   row i gives a reflector H = I - tau v v' with v_{i-1} = 1, kept in place of the row, and
- *   w = tau (A v) - tau/2 (w'v) v, so that H A H = A - v w' - w v';
- * a panel of reflectors is applied to the rest at once.  LAPACK's own calls would run for
- * minutes without a chance to stop.
+ * A tridiagonal reduction that can be cancelled (tridiagonal.h), then LAPACK on the tridiagonal matrix: dsterf
+ * for values, dstemr (Dhillon, Parlett 2004) for vectors, which the reflectors turn into those of A.
  */
 #include "gram.h"
 
 #include <float.h>
-#include <limits.h>
 #include <math.h>
 
 #include "blas.h"
 #include "cholesky.h"
+#include "tridiagonal.h"
 
-#define PANEL ((size_t) 32)     /* reflectors applied together */
-#define CHUNK ((size_t) 512)    /* rows updated between polls: 0.3 Gflop at n = 10,000 */
-
-static size_t
-min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* The matrix being reduced; rows top.. are finished. */
-typedef struct Reduction
-{
-    size_t n;
-    double *a;                  /* n x n, lower triangle; row r >= the current one holds v_r */
-    double *w;                  /* PANEL x n: w_r at row r - base */
-    size_t base, top;           /* the panel: rows base .. top-1 */
-    double *d, *e;              /* diagonal (n), subdiagonal (n - 1) of T */
-} Reduction;
-
-static const double *
-panel_w(const Reduction *r, size_t row)
-{
-    return r->w + (row - r->base) * r->n;
-}
-
-/* y[0..m-1] -= sum over reflectors q of rows i+1 .. top-1 of  u_q[column] * s_q[0..m-1]. */
-static void
-subtract_outer(const Reduction *r, size_t count, size_t m, const double *s, const double *u, double *y)
-{
-    if (count > 0 && m > 0)
-        cblas_dgemv(CblasRowMajor, CblasTrans, count, m, -1.0, s, r->n, u, r->n, 1.0, y, 1);
-}
-
-/* Row i as the reflectors of the panel leave it. */
-static void
-update_row(Reduction *r, size_t i)
-{
-    size_t count = r->top - i - 1, n = r->n;
-    double *row = r->a + i * n;
-
-    subtract_outer(r, count, i + 1, panel_w(r, i + 1), row + n + i, row);
-    subtract_outer(r, count, i + 1, row + n, panel_w(r, i + 1) + i, row);
-}
-
-/* w -= S'(Q v) for the panel's rows after i: Q and S are V and W, or W and V. */
-static void
-subtract_projection(const Reduction *r, size_t count, size_t m, const double *q, const double *s,
-                    const double *v,
-                    double *w)
-{
-    double projection[PANEL];
-
-    if (count == 0)
-        return;
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, count, m, 1.0, q, r->n, v, 1, 0.0, projection, 1);
-    cblas_dgemv(CblasRowMajor, CblasTrans, count, m, -1.0, s, r->n, projection, 1, 1.0, w, 1);
-}
-
-/* The reflector of row i >= 1: e, v (in place of the row) and w. */
-static void
-reflect_row(Reduction *r, size_t i)
-{
-    size_t count = r->top - i - 1, n = r->n;
-    double *v = r->a + i * n, *w = r->w + (i - r->base) * n, tau;
-    int order = (int) i, one = 1;
-
-    dlarfg_(&order, v + i - 1, v, &one, &tau);
-    r->e[i - 1] = v[i - 1];
-    v[i - 1] = 1.0;
-    cblas_dsymv(CblasRowMajor, CblasLower, i, 1.0, r->a, n, v, 1, 0.0, w, 1);
-    subtract_projection(r, count, i, v + n, w + n, v, w);
-    subtract_projection(r, count, i, w + n, v + n, v, w);
-    cblas_dscal(i, tau, w, 1);
-    cblas_daxpy(i, -0.5 * tau * cblas_ddot(i, v, 1, w, 1), v, 1, w, 1);
-}
-
-/* A -= V'W + W'V for the rows before the panel, which has `count` reflectors. */
-static KmStatus
-update_rest(KmContext *ctx, const Reduction *r, size_t count)
-{
-    size_t n = r->n;
-    const double *v = r->a + r->base * n, *w = r->w;
-
-    for (size_t i = 0; i < r->base; i += CHUNK)
-    {
-        size_t rows = min_size(CHUNK, r->base - i);
-        double *part = r->a + i * n;
-
-        KM_TRY(km_poll(ctx));
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, i, count, -1.0, v + i, n, w, n, 1.0, part,
-                    n);
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, i, count, -1.0, w + i, n, v, n, 1.0, part,
-                    n);
-        cblas_dsyr2k(CblasRowMajor, CblasLower, CblasTrans, rows, count, -1.0, v + i, n, w + i, n, 1.0,
-                     part + i, n);
-    }
-    return KM_OK;
-}
-
-static KmStatus
-reduce_to_tridiagonal(KmContext *ctx, Reduction *r)
-{
-    for (r->top = r->n; r->top > 0; r->top = r->base)
-    {
-        r->base = r->top > PANEL ? r->top - PANEL : 0;
-        for (size_t i = r->top; i-- > r->base;)
-        {
-            KM_TRY(km_poll(ctx));
-            update_row(r, i);
-            r->d[i] = r->a[i * r->n + i];
-            if (i > 0)
-                reflect_row(r, i);
-        }
-        KM_TRY(update_rest(ctx, r, r->top - r->base));
-    }
-    return KM_OK;
-}
+#define MAX_VECTORS ((size_t) 12500000) /* elements in one call of dstemr, which cannot stop: 1 s */
 
 /* ---- eigenvalues ---- */
 
@@ -160,8 +40,6 @@ normalise(KmContext *ctx, size_t n, double *g, int *exponent)
 {
     double scale;
 
-    if (n > INT_MAX)
-        return km_fail(ctx, KM_LIMIT, "a matrix of %zu rows is too large for eigenvalues", n);
     KM_TRY(km_triangle_check_finite(ctx, n, n, g, "matrix"));
     frexp(largest_element(n, g), exponent);
     if (*exponent < -1000)
@@ -178,16 +56,14 @@ normalise(KmContext *ctx, size_t n, double *g, int *exponent)
 static KmStatus
 eigenvalues_of_normalised(KmContext *ctx, size_t n, double *g, double *out)
 {
-    Reduction r = {.n = n, .a = g, .d = out};
+    KmTridiagonal t;
     int order = (int) n, info;
 
-    KM_TRY(km_alloc(ctx, PANEL * n, &r.w));
-    KM_TRY(km_alloc(ctx, n, &r.e));
-    KM_TRY(reduce_to_tridiagonal(ctx, &r));
+    KM_TRY(km_tridiagonal_reduce(ctx, n, g, &t));
     KM_TRY(km_poll(ctx));
-    dsterf_(&order, out, r.e, &info);
-    km_free(ctx, r.w);
-    km_free(ctx, r.e);
+    cblas_dcopy(n, t.d, 1, out, 1);
+    dsterf_(&order, out, t.e, &info);
+    km_tridiagonal_free(ctx, &t);
     if (info != 0)
         return km_fail(ctx, KM_SINGULAR, "the eigenvalues of a matrix of %zu rows did not converge", n);
     return KM_OK;
@@ -204,6 +80,77 @@ km_symmetric_eigenvalues(KmContext *ctx, size_t n, double *g, double *out)
     KM_TRY(eigenvalues_of_normalised(ctx, n, g, out));
     for (size_t i = 0; i < n; i++)
         out[i] = ldexp(out[i], exponent);
+    return KM_OK;
+}
+
+/* ---- eigenvectors ---- */
+
+/* The k largest eigenvalues of T, descending, and their vectors as rows of z (k x n).  LAPACK gives them
+ * ascending, one after the other in memory. */
+static KmStatus
+vectors_of_tridiagonal(KmContext *ctx, KmTridiagonal *t, size_t k, double *values, double *z)
+{
+    int n = (int) t->n, first = (int) (t->n - k) + 1, columns = (int) k, found, info, try_accuracy = 1;
+    int work_size = 18 * n, int_size = 10 * n, *support, *int_work;
+    double unused = 0.0, *work, *w;
+
+    KM_TRY(km_alloc(ctx, t->n, &w));
+    KM_TRY(km_alloc(ctx, 18 * t->n, &work));
+    KM_TRY(km_alloc(ctx, 10 * t->n, &int_work));
+    KM_TRY(km_alloc(ctx, 2 * k, &support));
+    KM_TRY(km_poll(ctx));
+    dstemr_("V", "I", &n, t->d, t->e, &unused, &unused, &first, &n, &found, w, z, &n, &columns, support,
+            &try_accuracy, work, &work_size, int_work, &int_size, &info);
+    if (info != 0 || found != columns)
+        return km_fail(ctx, KM_SINGULAR, "the eigenvectors of a matrix of %zu rows did not converge", t->n);
+    for (size_t j = 0; j < k; j++)
+        values[j] = w[k - 1 - j];
+    for (size_t j = 0; j < k / 2; j++)
+        cblas_dswap(n, z + j * t->n, 1, z + (k - 1 - j) * t->n, 1);
+    km_free(ctx, w);
+    km_free(ctx, work);
+    km_free(ctx, int_work);
+    km_free(ctx, support);
+    return KM_OK;
+}
+
+/* The first of the elements that are largest in size, to rounding, becomes positive. */
+static void
+fix_sign(size_t n, double *v)
+{
+    double largest = fabs(v[cblas_idamax(n, v, 1)]);
+    size_t i = 0;
+
+    while (fabs(v[i]) < largest * (1.0 - 1e-10))
+        i++;
+    if (v[i] < 0.0)
+        cblas_dscal(n, -1.0, v, 1);
+}
+
+KmStatus
+km_symmetric_eigenvectors(KmContext *ctx, size_t n, double *g, size_t k, double *values, double *vectors)
+{
+    KmTridiagonal t;
+    int exponent;
+
+    if (k == 0)
+        return KM_OK;
+    if (k > MAX_VECTORS / n)
+    {
+        km_fail(ctx, KM_LIMIT, "%zu eigenvectors of a matrix of %zu rows are too many, the limit is %zu", k, n,
+                MAX_VECTORS / n);
+        return km_hint(ctx, KM_LIMIT, "Ask for fewer of them.");
+    }
+    KM_TRY(normalise(ctx, n, g, &exponent));
+    KM_TRY(km_tridiagonal_reduce(ctx, n, g, &t));
+    KM_TRY(vectors_of_tridiagonal(ctx, &t, k, values, vectors));
+    KM_TRY(km_tridiagonal_apply(ctx, &t, false, 0, k, vectors));
+    for (size_t j = 0; j < k; j++)
+    {
+        values[j] = ldexp(values[j], exponent);
+        fix_sign(n, vectors + j * n);
+    }
+    km_tridiagonal_free(ctx, &t);
     return KM_OK;
 }
 

@@ -1,16 +1,8 @@
 /*
- * krr.c: kernel ridge regression.
- *
- *   minimise  sum_i w_i (y_i - ybar - f(x_i))^2 + lambda |f|^2,   f = sum_i alpha_i k(., x_i),
- * is solved by (K + lambda W^-1) alpha = y - ybar; with S = W^1/2 and A = S K S + lambda I,
- *   A beta = S (y - ybar),   alpha = S beta
- * (Saunders, Gammerman, Vovk 1998).  A whole-number weight counts as repeated rows.
- *
- * Leave-one-out residuals with ybar held fixed are alpha_i / (C^-1)_ii for C = K + lambda W^-1 (Rasmussen and
- * Williams 2006, section 5.4.2), C^-1 = S A^-1 S; effective degrees of freedom are
- * tr K C^-1 = n - lambda tr A^-1; GCV = (RSS/n) / (1 - df/n)^2 with n the sum of the weights (Golub, Heath,
- * Wahba 1979).
+ * krr.c: the estimator krr, kernel ridge regression (krr.h has the mathematics): options, the exact method,
+ * models, scoring.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,63 +10,138 @@
 #include "cholesky.h"
 #include "columns.h"
 #include "gram.h"
+#include "krr.h"
 #include "learner_types.h"
 
-#define MEMORY_HINT "Use rff before ridge, or raise kernelml.max_memory."
+#define MEMORY_HINT "Use krr(..., method=cg), put nystroem or rff before ridge, or raise kernelml.max_memory."
+
+/* ---- options ---- */
+
+static bool
+is_given(const KmArgs *args, const char *name)
+{
+    return km_arg(args, name)->kind != 0;
+}
+
+static bool
+is_iterative(const KmArgs *args)
+{
+    return km_arg_is(args, "method", "cg");
+}
+
+/* Options of the other method are errors, not silence. */
+static KmStatus
+check_method(KmContext *ctx, const KmArgs *args)
+{
+    static const char *const iterative[] = {"tol", "max_iter", "rank", "seed"};
+
+    for (size_t i = 0; i < sizeof iterative / sizeof *iterative && !is_iterative(args); i++)
+        if (is_given(args, iterative[i]))
+            return km_fail(ctx, KM_INVALID, "krr: %s goes with method=cg only", iterative[i]);
+    if (!is_iterative(args))
+        return KM_OK;
+    if (is_given(args, "select") || km_arg_number(args, "loo") != 0.0)
+        return km_fail(ctx, KM_INVALID, "krr: %s goes with method=exact only",
+                       is_given(args, "select") ? "select" : "loo");
+    if (km_arg_number(args, "lambda") == 0.0)
+        return km_fail(ctx, KM_INVALID, "krr: method=cg needs lambda > 0");
+    return KM_OK;
+}
+
+static KmStatus
+check(KmContext *ctx, const KmArgs *args)
+{
+    if (is_given(args, "select") && !km_arg(args, "lambda")->grid)
+    {
+        km_fail(ctx, KM_INVALID, "krr: select=%s has no values of lambda to choose from",
+                km_arg(args, "select")->word);
+        return km_hint(ctx, KM_INVALID, "Give several, as in lambda=logspace(-6, 2, 9), or leave select out.");
+    }
+    return check_method(ctx, args);
+}
 
 /* ---- the system ---- */
 
-typedef struct System
+KmStatus
+km_krr_fill(KmContext *ctx, const KmKrr *krr, bool full, double *a)
 {
-    const KmKernel *kernel;
-    const KmTable *table;
-    KmPoints *points;
-    double lambda;
-    double *root;               /* n: square roots of the weights; NULL for ones */
-    double *a;                  /* n x n, lower triangle: A, then its factor */
-    double jitter;              /* what was added to lambda */
-} System;
+    size_t n = krr->table->n;
+
+    KM_TRY(km_gram_fill(ctx, krr->kernel, krr->points, full, n, a));
+    for (size_t i = 0; i < n && krr->root != NULL; i++)
+    {
+        KM_TRY(km_poll(ctx));
+        for (size_t j = 0; j < (full ? n : i + 1); j++)
+            a[i * n + j] *= krr->root[i] * krr->root[j];
+    }
+    return KM_OK;
+}
 
 /* A, also to write it again for more jitter (KmRefill). */
 static KmStatus
 fill_system(KmContext *ctx, void *state, double *a)
 {
-    const System *system = state;
-    size_t n = system->table->n;
+    const KmKrr *krr = state;
+    size_t n = krr->table->n;
 
-    KM_TRY(km_gram_fill(ctx, system->kernel, system->points, false, n, a));
+    KM_TRY(km_krr_fill(ctx, krr, false, a));
     for (size_t i = 0; i < n; i++)
-    {
-        KM_TRY(km_poll(ctx));
-        for (size_t j = 0; j <= i && system->root != NULL; j++)
-            a[i * n + j] *= system->root[i] * system->root[j];
-        a[i * n + i] += system->lambda;
-    }
+        a[i * n + i] += krr->lambda;
     return KM_OK;
 }
 
 static KmStatus
-set_roots(KmContext *ctx, System *system)
+set_roots(KmContext *ctx, KmKrr *krr)
 {
-    const KmTable *table = system->table;
+    const KmTable *table = krr->table;
 
     if (table->w == NULL)
         return KM_OK;
-    KM_TRY(km_alloc(ctx, table->n, &system->root));
+    KM_TRY(km_alloc(ctx, table->n, &krr->root));
     for (size_t i = 0; i < table->n; i++)
-        system->root[i] = sqrt(table->w[i]);
+        krr->root[i] = sqrt(table->w[i]);
     return KM_OK;
 }
 
+static KmStatus
+set_intercept(KmContext *ctx, KmKrr *krr, bool center)
+{
+    const KmTable *table = krr->table;
+    KmColumns columns;
+
+    if (!center)
+        return km_alloc_zero(ctx, table->n_targets, &krr->intercept);
+    KM_TRY(km_columns_summarise(ctx, table->n, table->n_targets, table->y, table->w, &columns));
+    krr->intercept = columns.mean;
+    return KM_OK;
+}
+
+/* beta = S (y - intercept), to be solved in place. */
+static KmStatus
+set_right_sides(KmContext *ctx, KmKrr *krr)
+{
+    const KmTable *table = krr->table;
+    size_t targets = table->n_targets;
+
+    KM_TRY(km_alloc_bytes(ctx, table->n, targets * sizeof *krr->beta, (void **) &krr->beta));
+    for (size_t i = 0; i < table->n; i++)
+        for (size_t t = 0; t < targets; t++)
+            krr->beta[i * targets + t] = (table->y[i * targets + t] - krr->intercept[t]) *
+                (krr->root == NULL ? 1.0 : krr->root[i]);
+    return KM_OK;
+}
+
+/* ---- the exact method ---- */
+
 /* Without lambda nothing may be added in silence: what the user asked for has no solution. */
 static KmStatus
-factor_unregularised(KmContext *ctx, System *system)
+factor_unregularised(KmContext *ctx, KmKrr *krr)
 {
-    size_t n = system->table->n, pivot;
+    size_t n = krr->table->n, pivot;
 
-    KM_TRY(km_cholesky_factor(ctx, n, n, system->a, &pivot));
+    KM_TRY(km_cholesky_factor(ctx, n, n, krr->a, &pivot));
     if (pivot == n)
-        pivot = km_cholesky_weak_pivot(n, n, system->a);
+        pivot = km_cholesky_weak_pivot(n, n, krr->a);
     if (pivot == n)
         return KM_OK;
     km_fail(ctx, KM_SINGULAR, "kernel matrix of %zu rows is singular: pivot number %zu is not positive", n,
@@ -85,87 +152,18 @@ factor_unregularised(KmContext *ctx, System *system)
 }
 
 static KmStatus
-factor_system(KmContext *ctx, System *system)
+factor_system(KmContext *ctx, KmKrr *krr)
 {
-    size_t n = system->table->n;
+    size_t n = krr->table->n;
 
-    KM_TRY(km_alloc_bytes(ctx, n, n * sizeof *system->a, (void **) &system->a));
-    KM_TRY(set_roots(ctx, system));
-    KM_TRY(fill_system(ctx, system, system->a));
-    if (system->lambda == 0.0)
-        return factor_unregularised(ctx, system);
-    KM_TRY(km_cholesky_factor_jitter(ctx, n, n, system->a, fill_system, system, &system->jitter));
-    if (system->jitter > 0.0)
+    KM_TRY(fill_system(ctx, krr, krr->a));
+    if (krr->lambda == 0.0)
+        return factor_unregularised(ctx, krr);
+    KM_TRY(km_cholesky_factor_jitter(ctx, n, n, krr->a, fill_system, krr, &krr->jitter));
+    if (krr->jitter > 0.0)
         km_warn(ctx, "kernel matrix of %zu rows is singular to working precision: %g was added to lambda", n,
-                system->jitter);
+                krr->jitter);
     return KM_OK;
-}
-
-/* ---- the solution ---- */
-
-/* coef (n x n_targets) = W^1/2 A^-1 W^1/2 (y - intercept). */
-static KmStatus
-solve_targets(KmContext *ctx, const System *system, const double *intercept, double *coef)
-{
-    const KmTable *table = system->table;
-    size_t n = table->n, targets = table->n_targets;
-
-    for (size_t i = 0; i < n; i++)
-        for (size_t t = 0; t < targets; t++)
-            coef[i * targets + t] = (table->y[i * targets + t] - intercept[t]) *
-                (system->root == NULL ? 1.0 : system->root[i]);
-    KM_TRY(km_cholesky_solve(ctx, n, n, system->a, targets, targets, coef));
-    for (size_t i = 0; i < n && system->root != NULL; i++)
-        for (size_t t = 0; t < targets; t++)
-            coef[i * targets + t] *= system->root[i];
-    return km_matrix_check_finite(ctx, n, targets, targets, coef, "kernel ridge: the coefficients");
-}
-
-static KmStatus
-find_intercept(KmContext *ctx, const KmTable *table, bool center, double **out)
-{
-    KmColumns columns;
-
-    if (!center)
-        return km_alloc_zero(ctx, table->n_targets, out);
-    KM_TRY(km_columns_summarise(ctx, table->n, table->n_targets, table->y, table->w, &columns));
-    *out = columns.mean;
-    return KM_OK;
-}
-
-/* ---- leave-one-out ---- */
-
-/* Sums over rows and targets, weighted. */
-typedef struct Residuals
-{
-    double weight;              /* of all rows */
-    double trace;               /* of A^-1 */
-    double rss, loo;            /* of squared residuals, and of those without the row itself */
-} Residuals;
-
-/* The residual of row i is lambda alpha_i / w_i. */
-static Residuals
-sum_residuals(const System *system, const double *coef, const double *inverse_diagonal)
-{
-    const KmTable *table = system->table;
-    double lambda = system->lambda + system->jitter;
-    Residuals sums = {0};
-
-    for (size_t i = 0; i < table->n; i++)
-    {
-        double w = table->w == NULL ? 1.0 : table->w[i];
-
-        sums.weight += w;
-        sums.trace += inverse_diagonal[i];
-        for (size_t t = 0; t < table->n_targets; t++)
-        {
-            double scaled = coef[i * table->n_targets + t] / w;
-
-            sums.rss += w * (lambda * scaled) * (lambda * scaled);
-            sums.loo += w * (scaled / inverse_diagonal[i]) * (scaled / inverse_diagonal[i]);
-        }
-    }
-    return sums;
 }
 
 static KmStatus
@@ -178,30 +176,50 @@ add_number(KmContext *ctx, KmModel *model, const char *name, double value)
 
 /* GCV has no value where the degrees of freedom use up the rows (lambda = 0). */
 static KmStatus
-add_leave_one_out(KmContext *ctx, const System *system, const double *coef, KmModel *model)
+add_scores(KmContext *ctx, const KmKrr *krr, KmModel *model)
 {
-    size_t n = system->table->n;
-    double *inverse_diagonal, df, left, targets = (double) system->table->n_targets;
-    Residuals sums;
+    KmKrrScores scores;
 
-    KM_TRY(km_alloc(ctx, n, &inverse_diagonal));
-    KM_TRY(km_cholesky_inverse_diagonal(ctx, n, n, system->a, inverse_diagonal));
-    sums = sum_residuals(system, coef, inverse_diagonal);
-    df = (double) n - (system->lambda + system->jitter) * sums.trace;
-    left = 1.0 - df / sums.weight;
-    KM_TRY(add_number(ctx, model, "effective_df", df));
-    KM_TRY(add_number(ctx, model, "loo_mse", sums.loo / sums.weight / targets));
-    if (left > 0.0)
-        KM_TRY(add_number(ctx, model, "gcv", sums.rss / sums.weight / targets / (left * left)));
-    km_free(ctx, inverse_diagonal);
-    return KM_OK;
+    KM_TRY(km_krr_scores_of_factor(ctx, krr, &scores));
+    KM_TRY(add_number(ctx, model, "effective_df", scores.effective_df));
+    KM_TRY(add_number(ctx, model, "loo_mse", scores.loo_mse));
+    return isinf(scores.gcv) ? KM_OK : add_number(ctx, model, "gcv", scores.gcv);
+}
+
+static KmStatus
+solve_exactly(KmContext *ctx, const KmArgs *args, KmKrr *krr, KmModel *model)
+{
+    size_t n = krr->table->n, targets = krr->table->n_targets;
+
+    KM_TRY(km_alloc_bytes(ctx, n, n * sizeof *krr->a, (void **) &krr->a));
+    if (is_given(args, "select"))
+        KM_TRY(km_krr_choose_lambda(ctx, args, krr, model));
+    KM_TRY(factor_system(ctx, krr));
+    KM_TRY(km_cholesky_solve(ctx, n, n, krr->a, targets, targets, krr->beta));
+    if (is_given(args, "select") || km_arg_number(args, "loo") != 0.0)
+        KM_TRY(add_scores(ctx, krr, model));
+    km_free(ctx, krr->a);
+    return add_number(ctx, model, "jitter", krr->jitter);
 }
 
 /* ---- fitting ---- */
 
+/* Doubles per row that the method needs, beside the rows themselves. */
+static double
+work_per_row(const KmArgs *args, const KmTable *table)
+{
+    double targets = (double) table->n_targets, n = (double) table->n;
+
+    if (is_iterative(args))
+        return (double) km_krr_rank(args, table->n) + 8.0 * (targets + 1.0);
+    if (is_given(args, "select"))
+        return n + 2.0 * targets + 300.0 + 2.0 * (double) km_arg(args, "lambda")->rows * (targets + 2.0);
+    return n + 2.0 * targets;
+}
+
 /* Refuse what would not fit before any work: the model's bytes, then memory. */
 static KmStatus
-check_size(KmContext *ctx, const KmTable *table)
+check_size(KmContext *ctx, const KmArgs *args, const KmTable *table)
 {
     double n = (double) table->n, d = (double) table->d, targets = (double) table->n_targets;
     double model_bytes = 8.0 * n * (d + targets);
@@ -212,10 +230,12 @@ check_size(KmContext *ctx, const KmTable *table)
         km_fail(ctx, KM_LIMIT,
                 "a kernel ridge model of %zu rows and %zu features would have %.0f bytes, the limit is %zu",
                 table->n, table->d, model_bytes, KM_MODEL_MAX_BYTES);
-        return km_hint(ctx, KM_LIMIT, "Fit fewer rows, or put rff before ridge.");
+        return km_hint(ctx, KM_LIMIT, "Fit fewer rows, or put nystroem or rff before ridge.");
     }
     snprintf(what, sizeof what, "kernel ridge on %zu rows", table->n);
-    return km_reserve(ctx, 8.0 * n * (n + 3.0 * d + 2.0 * targets), what, MEMORY_HINT);
+    return km_reserve(ctx, 8.0 * n * (3.0 * d + work_per_row(args, table)), what,
+                      is_iterative(args) ? "Use a lower rank, put nystroem or rff before ridge, or raise "
+                      "kernelml.max_memory." : MEMORY_HINT);
 }
 
 /* The kernel with numbers for gamma=scale, written back into the estimator's syntax. */
@@ -233,38 +253,56 @@ resolve_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *
     return km_signature_bind(ctx, args->signature, node, &again);
 }
 
+/* The chosen lambda instead of the grid. */
 static KmStatus
-add_arrays(KmContext *ctx, const KmTable *table, double *intercept, double *coef, KmModel *model)
+write_lambda(KmContext *ctx, KmNode *node, double lambda)
 {
+    KmNode *value;
+
+    KM_TRY(km_node_number(ctx, lambda, &value));
+    km_node_unset(node, "select");
+    return km_node_set(ctx, node, "lambda", value);
+}
+
+/* Rows, and alpha = S beta in place of beta. */
+static KmStatus
+add_arrays(KmContext *ctx, const KmKrr *krr, KmModel *model)
+{
+    const KmTable *table = krr->table;
+    size_t n = table->n, targets = table->n_targets;
     double *rows;
 
-    KM_TRY(km_alloc_bytes(ctx, table->n, table->d * sizeof *rows, (void **) &rows));
-    memcpy(rows, table->x, table->n * table->d * sizeof *rows);
-    KM_TRY(km_model_add_array(ctx, model, "rows", table->n, table->d, rows));
-    KM_TRY(km_model_add_array(ctx, model, "coef", table->n, table->n_targets, coef));
-    return km_model_add_array(ctx, model, "intercept", 1, table->n_targets, intercept);
+    for (size_t i = 0; i < n && krr->root != NULL; i++)
+        for (size_t t = 0; t < targets; t++)
+            krr->beta[i * targets + t] *= krr->root[i];
+    KM_TRY(km_matrix_check_finite(ctx, n, targets, targets, krr->beta, "kernel ridge: the coefficients"));
+    KM_TRY(km_alloc_bytes(ctx, n, table->d * sizeof *rows, (void **) &rows));
+    memcpy(rows, table->x, n * table->d * sizeof *rows);
+    KM_TRY(km_model_add_array(ctx, model, "rows", n, table->d, rows));
+    KM_TRY(km_model_add_array(ctx, model, "coef", n, targets, krr->beta));
+    return km_model_add_array(ctx, model, "intercept", 1, targets, krr->intercept);
 }
 
 static KmStatus
 fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
 {
-    System system = {.table = table, .lambda = km_arg_number(args, "lambda")};
-    double *intercept, *coef;
+    KmKrr krr = {.table = table, .lambda = km_arg_number(args, "lambda")};
     KmKernel *kernel;
 
-    KM_TRY(check_size(ctx, table));
+    KM_TRY(check_size(ctx, args, table));
     KM_TRY(resolve_kernel(ctx, args, node, table, &kernel));
-    system.kernel = kernel;
-    KM_TRY(km_points_create(ctx, kernel, table->n, table->d, table->x, NULL, &system.points));
-    KM_TRY(factor_system(ctx, &system));
-    KM_TRY(find_intercept(ctx, table, km_arg_number(args, "center") != 0.0, &intercept));
-    KM_TRY(km_alloc_bytes(ctx, table->n, table->n_targets * sizeof *coef, (void **) &coef));
-    KM_TRY(solve_targets(ctx, &system, intercept, coef));
-    KM_TRY(add_arrays(ctx, table, intercept, coef, model));
-    if (km_arg_number(args, "loo") != 0.0)
-        KM_TRY(add_leave_one_out(ctx, &system, coef, model));
-    km_free(ctx, system.a);
-    return add_number(ctx, model, "jitter", system.jitter);
+    krr.kernel = kernel;
+    KM_TRY(km_points_create(ctx, kernel, table->n, table->d, table->x, NULL, &krr.points));
+    KM_TRY(set_roots(ctx, &krr));
+    KM_TRY(set_intercept(ctx, &krr, km_arg_number(args, "center") != 0.0));
+    KM_TRY(set_right_sides(ctx, &krr));
+    if (is_iterative(args))
+        KM_TRY(km_krr_iterate(ctx, args, &krr, model));
+    else
+        KM_TRY(solve_exactly(ctx, args, &krr, model));
+    if (is_given(args, "select"))
+        KM_TRY(write_lambda(ctx, node, krr.lambda));
+    return add_arrays(ctx, &krr, model);
 }
 
 /* ---- scoring ---- */
@@ -326,6 +364,9 @@ prepare(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmSc
     return KM_OK;
 }
 
+static const char *const criteria[] = {"loo", "gcv", NULL};
+static const char *const methods[] = {"exact", "cg", NULL};
+
 const KmEstimatorType km_estimator_krr = {
     .signature = {
         .name = "krr",
@@ -337,9 +378,17 @@ const KmEstimatorType km_estimator_krr = {
              .grid = true},
             {.name = "center", .kinds = KM_KIND_BOOL, .standard = "true"},
             {.name = "loo", .kinds = KM_KIND_BOOL, .standard = "false"},
+            {.name = "select", .kinds = KM_KIND_WORD, .words = criteria},
+            {.name = "method", .kinds = KM_KIND_WORD, .standard = "exact", .words = methods},
+            {.name = "tol", .kinds = KM_KIND_NUMBER, .min = 0, .max = 1, .open = true},
+            {.name = "max_iter", .kinds = KM_KIND_INTEGER, .min = 1, .max = 1e9},
+            {.name = "rank", .kinds = KM_KIND_INTEGER, .min = 0, .max = 1e6},
+            {.name = "seed", .kinds = KM_KIND_INTEGER, .min = 0, .max = 9007199254740991},
         },
     },
     .target = KM_TARGET_NUMBER,
+    .path = "lambda",
+    .check = check,
     .fit = fit,
     .prepare = prepare,
 };

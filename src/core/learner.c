@@ -99,16 +99,30 @@ not_a_stage(KmContext *ctx, const KmNode *node)
 
 /* ---- compiling ---- */
 
+bool
+km_estimator_goes_through(const KmEstimatorType *type, const KmArgs *args, const char *parameter)
+{
+    return type->path != NULL && strcmp(type->path, parameter) == 0 && km_arg(args, "select")->kind != 0;
+}
+
+/* The estimator's own grid is no grid of the learner. */
+static bool
+goes_through(const KmEstimatorType *estimator, const KmArgs *args, size_t i)
+{
+    return estimator != NULL && args->value[i].grid &&
+        km_estimator_goes_through(estimator, args, args->signature->params[i].name);
+}
+
 /* Compile the kernels among the arguments, so that their errors come when they are typed. */
 static KmStatus
-check_arguments(KmContext *ctx, const KmArgs *args, bool *has_grid)
+check_arguments(KmContext *ctx, const KmEstimatorType *estimator, const KmArgs *args, bool *has_grid)
 {
     for (size_t i = 0; i < KM_MAX_PARAMS; i++)
     {
         const KmValue *value = &args->value[i];
         KmKernel *kernel;
 
-        *has_grid |= value->grid;
+        *has_grid |= value->grid && !goes_through(estimator, args, i);
         if (value->kind != KM_KIND_KERNEL)
             continue;
         KM_TRY(km_kernel_compile(ctx, value->node, &kernel));
@@ -131,7 +145,7 @@ add_step(KmContext *ctx, KmLearner *learner, const KmStepType *type, KmNode *nod
     stage->type = type;
     stage->node = node;
     KM_TRY(km_signature_bind(ctx, &type->signature, node, &stage->args));
-    return check_arguments(ctx, &stage->args, &learner->has_grid);
+    return check_arguments(ctx, NULL, &stage->args, &learner->has_grid);
 }
 
 static KmStatus
@@ -143,7 +157,8 @@ set_estimator(KmContext *ctx, KmLearner *learner, const KmEstimatorType *type, K
     learner->estimator = type;
     learner->estimator_node = node;
     KM_TRY(km_signature_bind(ctx, &type->signature, node, &learner->args));
-    return check_arguments(ctx, &learner->args, &learner->has_grid);
+    KM_TRY(check_arguments(ctx, type, &learner->args, &learner->has_grid));
+    return type->check != NULL ? type->check(ctx, &learner->args) : KM_OK;
 }
 
 static KmStatus

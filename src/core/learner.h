@@ -78,6 +78,10 @@ typedef struct KmEstimatorType
     KmSignature signature;
     KmTargetKind target;
     bool from_sums;             /* fitted from a Gram accumulator of its features (ridge) */
+    /* The parameter whose grid fit() goes through itself where select= is given (lambda); NULL: none. */
+    const char *path;
+    /* What the table of parameters cannot say, checked when the learner is typed; NULL: nothing. */
+    KmStatus (*check)(KmContext *ctx, const KmArgs *args);
     /* Fit to rows after the steps; adds arrays and facts to the model; may rewrite node (gamma=scale
      * becomes its number).  node is the estimator's syntax. */
     KmStatus (*fit)(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model);
@@ -86,6 +90,8 @@ typedef struct KmEstimatorType
 } KmEstimatorType;
 
 extern size_t km_estimator_types(const KmEstimatorType *const **out);
+/* Does fit() itself choose this parameter's value from a grid? */
+extern bool km_estimator_goes_through(const KmEstimatorType *type, const KmArgs *args, const char *parameter);
 
 /* ---- learners ---- */
 
@@ -104,7 +110,7 @@ typedef struct KmLearner
     const KmEstimatorType *estimator;   /* NULL: steps alone */
     KmArgs args;
     KmNode *estimator_node;
-    bool has_grid;
+    bool has_grid;              /* of a parameter that the estimator does not go through itself */
 } KmLearner;
 
 extern KmStatus km_learner_parse(KmContext *ctx, const char *text, size_t length, KmLearner **out);

@@ -116,6 +116,11 @@ check_grid(KmContext *ctx, const KmLearner *learner)
     if (!learner->has_grid)
         return KM_OK;
     km_fail(ctx, KM_UNSUPPORTED, "a learner with a grid of values cannot be fitted");
+    if (learner->estimator != NULL && learner->estimator->path != NULL &&
+        km_arg(&learner->args, learner->estimator->path)->grid &&
+        !km_estimator_goes_through(learner->estimator, &learner->args, learner->estimator->path))
+        return km_hint(ctx, KM_UNSUPPORTED, "Give one value for each parameter, or select=loo or select=gcv to choose "
+                       "%s.", learner->estimator->path);
     return km_hint(ctx, KM_UNSUPPORTED, "Give one value for each parameter.");
 }
 

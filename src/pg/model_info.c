@@ -95,6 +95,36 @@ add_fact(JsonbParseState **state, const KmFact *fact)
     add_value(state, fact->name, &value);
 }
 
+/* Arrays that report how a value was found. */
+static bool
+is_path(const KmArray *array)
+{
+    size_t length = strlen(array->name);
+
+    return length > 5 && strcmp(array->name + length - 5, "_path") == 0;
+}
+
+static void
+add_matrix(JsonbParseState **state, const KmArray *array)
+{
+    JsonbValue name = json_text(array->name);
+
+    pushJsonbValue(state, WJB_KEY, &name);
+    pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
+    for (size_t i = 0; i < array->rows; i++)
+    {
+        pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
+        for (size_t j = 0; j < array->columns; j++)
+        {
+            JsonbValue value = json_number(array->data[i * array->columns + j]);
+
+            pushJsonbValue(state, WJB_ELEM, &value);
+        }
+        pushJsonbValue(state, WJB_END_ARRAY, NULL);
+    }
+    pushJsonbValue(state, WJB_END_ARRAY, NULL);
+}
+
 /* ---- the learner, with long constants as their counts ---- */
 
 static void
@@ -154,6 +184,9 @@ kml_model_info(PG_FUNCTION_ARGS)
         add_classes(&state, &model->classes);
     for (size_t i = 0; i < model->n_facts; i++)
         add_fact(&state, &model->fact[i]);
+    for (size_t i = 0; i < model->n_arrays; i++)
+        if (is_path(&model->array[i]))
+            add_matrix(&state, &model->array[i]);
     PG_RETURN_POINTER(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL)));
 }
 
