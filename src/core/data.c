@@ -56,6 +56,24 @@ km_is_missing(double value)
     return bits == KM_MISSING_BITS;
 }
 
+uint64_t
+km_row_hash(size_t d, const double *x)
+{
+    uint64_t hash = UINT64_C(0x6b65726e656c6d6c);
+
+    for (size_t k = 0; k < d; k++)
+    {
+        double value = x[k] + 0.0;
+        uint64_t bits;
+
+        memcpy(&bits, &value, sizeof bits);
+        hash = (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+        hash = (hash ^ (hash >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
 KmStatus
 km_fail_missing(KmContext *ctx, size_t j)
 {

@@ -13,6 +13,9 @@ extern KmStatus km_fail_missing(KmContext *ctx, size_t j);
 /* Fail with KM_DATA, naming the position, at NaN, infinity, and (unless taken) a missing element. */
 extern KmStatus km_row_check(KmContext *ctx, size_t d, const double *x, bool takes_missing);
 
+/* 64 bits that stand for a row's content; -0 counts as 0. */
+extern uint64_t km_row_hash(size_t d, const double *x);
+
 typedef enum KmLabelKind { KM_LABEL_TEXT, KM_LABEL_NUMBER, KM_LABEL_BOOL } KmLabelKind;
 
 /* The classes in sorted order. */

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "columns.h"
+#include "data.h"
 
 #define SAMPLE_ROWS 1000        /* distinct rows whose distances are looked at */
 #define ROWS_PER_POLL 4096
@@ -53,30 +54,13 @@ typedef struct SampleRow
     double weight;              /* of all rows with this content */
 } SampleRow;
 
-/* The distinct rows of smallest hash, in that order: the same for any order of the rows. */
+/* The distinct rows of smallest hash, in that order: the same for any order of the rows.  Two contents of one hash
+ * would only share their place in the sample. */
 typedef struct Sample
 {
     size_t n;
     SampleRow row[SAMPLE_ROWS + 1];
 } Sample;
-
-/* -0 counts as 0.  Two contents of one 64-bit hash would only share their place in the sample. */
-static uint64_t hash_row(size_t d, const double *x)
-{
-    uint64_t hash = UINT64_C(0x6b65726e656c6d6c);
-
-    for (size_t k = 0; k < d; k++)
-    {
-        double value = x[k] + 0.0;
-        uint64_t bits;
-
-        memcpy(&bits, &value, sizeof bits);
-        hash = (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
-        hash = (hash ^ (hash >> 32)) * UINT64_C(0xd6e8feb86659fd93);
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
 
 /* First place whose hash is not below the given one. */
 static size_t sample_place(const Sample *sample, uint64_t hash)
@@ -119,7 +103,7 @@ static KmStatus sample_fill(KmContext *ctx, const Rows *rows, Sample *sample)
     {
         if (i % ROWS_PER_POLL == 0)
             KM_TRY(km_poll(ctx));
-        sample_add(sample, hash_row(rows->d, rows->x + i * rows->d), i, weight_of(rows, i));
+        sample_add(sample, km_row_hash(rows->d, rows->x + i * rows->d), i, weight_of(rows, i));
     }
     return KM_OK;
 }

@@ -5,6 +5,7 @@
  * kernel without changes to its columns needs no support rows: w = sum_i b_i x_i.
  */
 #include "machines.h"
+#include "platt.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,6 +31,10 @@ typedef struct Scorer
     size_t stride;
     double *values;             /* KM_SCORE_ROWS x stride */
     double *w;                  /* n_out x d, for the linear kernel */
+    size_t k;                   /* classes of pairs */
+    const KmSigmoid *sigmoid;   /* n_out; NULL: no probabilities */
+    double *raw;                /* room for KM_SCORE_ROWS x n_out, and k */
+    double *work;               /* probabilities of pairs, n_out; k x k */
 } Scorer;
 
 /* ---- values ---- */
@@ -142,6 +147,68 @@ load(KmContext *ctx, const KmModel *model, size_t d, size_t columns, size_t n_ou
     return KM_OK;
 }
 
+/* ---- probabilities ---- */
+
+/* P(class | row), k of them, from the row's values. */
+static void
+couple(const Scorer *scorer, const double *values, double *out)
+{
+    double *second = scorer->work;
+
+    for (size_t pair = 0; pair < scorer->n_out; pair++)
+        second[pair] = km_sigmoid_value(&scorer->sigmoid[pair], values[pair]);
+    if (scorer->k > 2)
+        km_couple_pairs(scorer->k, second, second + scorer->n_out, out);
+    else
+    {
+        out[0] = 1 - second[0];
+        out[1] = second[0];
+    }
+}
+
+static KmStatus
+proba(KmContext *ctx, const KmScore *score, size_t m, const double *z, double *out)
+{
+    const Scorer *scorer = score->state;
+
+    KM_TRY(score->run(ctx, score, m, z, scorer->raw));
+    for (size_t i = 0; i < m; i++)
+        couple(scorer, scorer->raw + i * scorer->n_out, out + i * scorer->k);
+    return KM_OK;
+}
+
+/* The most probable class, the earlier of equals. */
+static size_t
+probable_class(const KmScore *score, const double *values)
+{
+    const Scorer *scorer = score->state;
+    size_t best = 0;
+
+    couple(scorer, values, scorer->raw);
+    for (size_t c = 1; c < scorer->k; c++)
+        if (scorer->raw[c] > scorer->raw[best])
+            best = c;
+    return best;
+}
+
+static KmStatus
+prepare_proba(KmContext *ctx, const KmModel *model, Scorer *scorer, KmScore *out)
+{
+    size_t k = model->classes.n;
+    const KmArray *sigmoid;
+
+    if (km_model_array(model, "sigmoid") == NULL)
+        return KM_OK;
+    KM_TRY(km_model_expect(ctx, model, "sigmoid", scorer->n_out, 2, &sigmoid));
+    KM_TRY(km_alloc_bytes(ctx, scorer->n_out + k, KM_SCORE_ROWS * sizeof *scorer->raw, (void **) &scorer->raw));
+    KM_TRY(km_alloc_bytes(ctx, scorer->n_out + k * k, sizeof *scorer->work, (void **) &scorer->work));
+    scorer->k = k;
+    scorer->sigmoid = (const KmSigmoid *) sigmoid->data;
+    out->proba = proba;
+    out->class_of = probable_class;
+    return KM_OK;
+}
+
 /* ---- pairs ---- */
 
 /* first[c]: where the support rows of class c of k begin, from whole counts that add up to the rows. */
@@ -194,7 +261,7 @@ km_machine_prepare_pairs(KmContext *ctx, const KmArgs *args, const KmModel *mode
         }
     KM_TRY(prepare(ctx, args, scorer, out));
     out->decision = KM_DECISION_PAIRS;
-    return KM_OK;
+    return prepare_proba(ctx, model, scorer, out);
 }
 
 /* ---- columns ---- */

@@ -8,7 +8,7 @@
 
 #define SINGLE_TOL 1e-4         /* float32 rows for tolerances from here on … */
 #define SINGLE_BOX 1e4          /* … and boxes up to here: rounding times the box stays below them */
-#define WORK_ARRAYS 16          /* float64 arrays of a solver over all variables, and its caller's */
+#define WORK_ARRAYS 24          /* float64 arrays of a solver over all variables, and its caller's */
 #define WORK_BYTES ((size_t) 4 << 20)   /* blocks of variables, tiles */
 #define POINT_ARRAYS 6          /* copies of the rows: points, in float32, of a pair, in the model */
 

@@ -9,6 +9,7 @@
  * Pairs of classes (svc, nu_svc), (p, q), p < q, positive for q:
  *   "coef"       n_sv x (k-1): a row of class c has its coefficient against class e in column e - (e > c)
  *   "intercept"  1 x k(k-1)/2, pairs (0,1), (0,2), …
+ *   "sigmoid"    k(k-1)/2 x 2, where there are probabilities: a and b of each pair (platt.h)
  * Columns, of which each is a machine on all support rows (svr and nu_svr: one a target; one_class: one; svc with
  * multiclass=ovr and k > 2: one a class):
  *   "coef"       n_sv x columns

@@ -110,8 +110,9 @@ pair_store(const KmPairs *pairs, const KmPair *pair)
 
 /* A class without rows loses to any other: its pairs decide by their intercept alone. */
 static KmStatus
-solve_pair(KmContext *ctx, const KmPairs *pairs, KmPair *pair, double *intercept)
+solve_pair(KmContext *ctx, const KmPairs *pairs, KmPair *pair, size_t number)
 {
+    double *intercept = &pairs->machine->intercept[number];
     KmSolution solution = {.b = pair->b};
     KmQuadratic problem = {.p = pair->linear, .lower = pair->lower, .upper = pair->upper,
                            .split = pairs->n_groups == 2};
@@ -128,7 +129,10 @@ solve_pair(KmContext *ctx, const KmPairs *pairs, KmPair *pair, double *intercept
     KM_TRY(pairs->finish(ctx, pairs, pair, &solution));
     pair_store(pairs, pair);
     *intercept = solution.bias;
-    return KM_OK;
+    if (pairs->calibration == NULL)
+        return KM_OK;
+    return km_calibrate(ctx, pairs->calibration, pairs->machine, &problem, pair->member, pair->b,
+                        &pairs->sigmoid[number]);
 }
 
 KmStatus
@@ -146,7 +150,7 @@ km_pairs_solve(KmContext *ctx, KmPairs *pairs)
         for (size_t q = p + 1; q < n_classes(pairs); q++)
         {
             pair_members(pairs, p, q, &pair);
-            KM_TRY(solve_pair(ctx, pairs, &pair, &machine->intercept[done++]));
+            KM_TRY(solve_pair(ctx, pairs, &pair, done++));
         }
     return KM_OK;
 }

@@ -4,7 +4,7 @@
 #ifndef KM_PAIRS_H
 #define KM_PAIRS_H
 
-#include "machines.h"
+#include "calibrate.h"
 
 /* One pair's problem, over its rows in table order; arrays by variable are groups x n (smo.h). */
 typedef struct KmPair
@@ -27,12 +27,14 @@ struct KmPairs
     void (*load)(const KmPairs *pairs, KmPair *pair);
     /* After solving, before b becomes coefficients and the solution's bias the intercept. */
     KmStatus (*finish)(KmContext *ctx, const KmPairs *pairs, KmPair *pair, KmSolution *solution);
+    KmCalibration *calibration; /* NULL: no probabilities */
+    KmSigmoid *sigmoid;         /* then one for each pair */
     KmPoints *subset;           /* the rows of a pair; NULL for two classes without rows left out */
 };
 
 /* Fill size; fail with KM_DATA unless two classes have rows that take part. */
 extern KmStatus km_pairs_count(KmContext *ctx, KmPairs *pairs);
-/* Solve all pairs into the machine's coef and intercept. */
+/* Solve all pairs into the machine's coef and intercept, and sigmoid. */
 extern KmStatus km_pairs_solve(KmContext *ctx, KmPairs *pairs);
 
 #endif

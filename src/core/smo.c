@@ -462,6 +462,8 @@ km_smo_solve(KmContext *ctx, const KmQuadratic *problem, KmRows *rows, KmSolutio
     solution->converged = km_smo_gap(&smo) < problem->tol;
     solution->objective = objective_of(&smo);
     set_levels(&smo, solution);
+    if (solution->gradient != NULL)
+        memcpy(solution->gradient, smo.g, smo.n * sizeof *smo.g);
     solution->iterations = smo.iterations;
     solution->rows_made = km_rows_made(rows);
     solution->unbounded = !solution->converged && km_smo_diverges(&smo);

@@ -35,6 +35,7 @@ typedef struct KmSolution
     double gap;                 /* final violation, by a gradient computed afresh */
     double bias;                /* decision = Kb + bias: from free variables, else the interval's midpoint;
                                  * with two groups the mean of theirs */
+    double *gradient;           /* NULL, or room for n: Kb + p */
     double margin;              /* with two groups: half of what the first one's gradient is above */
     uint64_t iterations;
     uint64_t rows_made;

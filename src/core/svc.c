@@ -14,20 +14,12 @@
 
 /* ---- class weights ---- */
 
-/* The class that a key of class_weight names: by its text, or by its number (1.0 is 1). */
 static KmStatus
 find_class(KmContext *ctx, const KmClasses *classes, const char *key, size_t *out)
 {
-    KmNode *node;
-
-    for (*out = 0; *out < classes->n; ++*out)
-        if (strcmp(classes->text[*out], key) == 0)
-            return KM_OK;
-    if (classes->kind == KM_LABEL_NUMBER && km_spec_parse(ctx, key, strlen(key), &node) == KM_OK &&
-        node->kind == KM_NODE_NUMBER)
-        for (*out = 0; *out < classes->n; ++*out)
-            if (classes->number[*out] == node->number)
-                return KM_OK;
+    *out = km_classes_find(classes, key);
+    if (*out < classes->n)
+        return KM_OK;
     km_fail(ctx, KM_INVALID, "class_weight names \"%s\", which is none of the classes", key);
     return km_hint(ctx, KM_INVALID, "Write labels as they are printed, the first of them here is \"%s\".",
                    classes->text[0]);
@@ -186,6 +178,23 @@ by_class(const KmArgs *args, size_t k)
     return k > 2 && km_arg_is(args, "multiclass", "ovr");
 }
 
+/* With probability=true. */
+static KmStatus
+begin_calibration(KmContext *ctx, const KmArgs *args, const KmTable *table, KmPairs *pairs)
+{
+    size_t k = table->classes->n;
+
+    if (km_arg_number(args, "probability") == 0)
+        return KM_OK;
+    if (by_class(args, k))
+    {
+        km_fail(ctx, KM_UNSUPPORTED, "svc has probabilities of pairs of classes only, not with multiclass=ovr");
+        return km_hint(ctx, KM_UNSUPPORTED, "Fit with multiclass=ovo.");
+    }
+    KM_TRY(km_alloc(ctx, k * (k - 1) / 2, &pairs->sigmoid));
+    return km_calibration_create(ctx, args, table, pairs->box, &pairs->calibration);
+}
+
 static KmStatus
 fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
 {
@@ -198,9 +207,12 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     KM_TRY(make_boxes(ctx, args, table, &box));
     pairs.box = box;
     KM_TRY(km_pairs_count(ctx, &pairs));
+    KM_TRY(begin_calibration(ctx, args, table, &pairs));
     KM_TRY(km_machine_begin(ctx, args, node, table, rest ? k : k - 1, rest ? k : k * (k - 1) / 2, &machine));
     KM_TRY(rest ? solve_classes(ctx, &pairs) : km_pairs_solve(ctx, &pairs));
-    return km_machine_end(ctx, &machine, model);
+    KM_TRY(km_machine_end(ctx, &machine, model));
+    return pairs.calibration == NULL ? KM_OK :
+        km_model_add_array(ctx, model, "sigmoid", machine.n_intercepts, 2, &pairs.sigmoid->a);
 }
 
 static KmStatus
@@ -225,9 +237,11 @@ const KmEstimatorType km_estimator_svc = {
             KM_PARAM_C(INFINITY),
             {.name = "class_weight", .kinds = KM_KIND_WORD | KM_KIND_MAP, .min = 0, .max = 1e300,
              .words = weight_words},
+            {.name = "probability", .kinds = KM_KIND_BOOL, .standard = "false"},
             KM_PARAM_TOL,
             KM_PARAM_MAX_ITER,
             {.name = "multiclass", .kinds = KM_KIND_WORD, .standard = "ovo", .words = multiclass_words},
+            {.name = "seed", .kinds = KM_KIND_INTEGER, .standard = "0", .min = 0, .max = 0x1p53},
         },
     },
     .target = KM_TARGET_LABEL,

@@ -675,7 +675,7 @@ parameters_out_of_range(void **unused)
                                         "svc(max_iter=1.5)", "svc(class_weight={0: -1})",
                                             "svc(class_weight=fair)",
                                         "svc(gama=1)", "svc(multiclass=all)", "svc(rbf(gamma=-1))",
-                                        "svc(rbf(degree=2))", "svc(probability=true)"};
+                                        "svc(rbf(degree=2))", "svc(probability=maybe)"};
     double x[] = {0, 1, 2, 3};
     uint32_t label[] = {0, 0, 1, 1};
 
