@@ -7,7 +7,7 @@
 #
 # Two layers: src/core is C11 on OpenBLAS and never sees a PostgreSQL header; src/pg is the
 # glue.  Everything built lands in $(BUILD), except kernelml.so.
-# Options: WERROR=1, CC=clang, BUILD=dir, OPENBLAS_CFLAGS=…, OPENBLAS_LIBS=….
+# Options: WERROR=1, CC=clang, BUILD=dir, OPENBLAS_CFLAGS=…, OPENBLAS_LIBS=…, NLOPT_LIBS=….
 
 EXTENSION := kernelml
 EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" kernelml.control)
@@ -32,6 +32,11 @@ no serial OpenBLAS at $(OPENBLAS_ARCHIVE): \
 install the Debian package libopenblas-serial-dev, or set OPENBLAS_CFLAGS and OPENBLAS_LIBS
 endef
 
+# ---- NLopt: small, without threads, from the system --------------------------------------
+NLOPT_CFLAGS ?=
+NLOPT_LIBS ?= -lnlopt
+LIBS_OF_CORE = $(NLOPT_LIBS) $(OPENBLAS_LIBS)
+
 # A stamp that changes when its text does: $(call stamp,text)
 stamp = mkdir -p $(@D) && echo '$(strip $(1))' | cmp -s - $@ || echo '$(strip $(1))' > $@
 
@@ -39,7 +44,7 @@ stamp = mkdir -p $(@D) && echo '$(strip $(1))' | cmp -s - $@ || echo '$(strip $(
 # No PostgreSQL include path here: that is how the layers are kept apart.  No contraction of
 # a*b+c: fused operations are written out, so that every build gives the same bits.
 CORE_CFLAGS := -std=gnu11 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off $(WARNINGS) \
-	-Isrc/core $(OPENBLAS_CFLAGS)
+	-Isrc/core $(OPENBLAS_CFLAGS) $(NLOPT_CFLAGS)
 
 # Files in src/core/simd are compiled once per instruction set and chosen at run time.
 VARIANTS := base $(if $(filter x86_64%,$(MULTIARCH)),avx2 avx512)
@@ -53,7 +58,7 @@ core_objects = $(CORE_STEMS:%=$(BUILD)/$(1)/%.o)
 
 $(BUILD)/flags: FORCE
 	@$(if $(OPENBLAS_MISSING),$(error $(NO_OPENBLAS)))
-	@$(call stamp,$(CORE_CC) $(CORE_CFLAGS) $(OPENBLAS_LIBS) $(FUZZ_CC))
+	@$(call stamp,$(CORE_CC) $(CORE_CFLAGS) $(LIBS_OF_CORE) $(FUZZ_CC))
 
 # $(call core_library,flavour,compiler,flags): the rules for $(BUILD)/flavour/libkernelml.a
 define core_library
@@ -87,7 +92,7 @@ define core_program
 $(BUILD)/$(1)/%: $(2)/%.c $(7) $(BUILD)/$(5)/libkernelml.a
 	@mkdir -p $$(@D)
 	$(3) $(CORE_CFLAGS) -I$(2) $(4) -MMD -MP -o $$@ $$(filter %.c,$$^) $(6) \
-		-Wl,--start-group $$(filter %.a,$$^) $(OPENBLAS_LIBS) -Wl,--end-group
+		-Wl,--start-group $$(filter %.a,$$^) $(LIBS_OF_CORE) -Wl,--end-group
 -include $(wildcard $(BUILD)/$(1)/*.d)
 endef
 $(eval $(call core_program,unit,test/unit,$(CORE_CC),,core,-lcmocka,$(UNIT_SUPPORT)))
@@ -136,7 +141,7 @@ EXTRA_CLEAN := $(BUILD)
 
 PG_CPPFLAGS := -Isrc/core -Isrc/pg -DKERNELML_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS := -std=gnu11 -ffp-contract=off
-SHLIB_LINK := $(OPENBLAS_LIBS) -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--version-script=$(BUILD)/exports.map
+SHLIB_LINK := $(LIBS_OF_CORE) -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--version-script=$(BUILD)/exports.map
 
 REGRESS := $(sort $(patsubst test/sql/%.sql,%,$(wildcard test/sql/*.sql)))
 REGRESS_OPTS := --inputdir=test --load-extension=kernelml

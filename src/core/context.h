@@ -8,7 +8,8 @@
  * Ownership: everything core allocates belongs to the context and ends with
  * it.  km_free() gives memory back early, for large temporaries only; a
  * function that fails frees nothing, because the owner of the context drops
- * everything (in PostgreSQL the poll hook may even longjmp out of core).
+ * everything.  Hooks return: memory of other libraries (NLopt) ends with the
+ * functions that took it, also when poll says stop.
  */
 #ifndef KM_CONTEXT_H
 #define KM_CONTEXT_H
@@ -50,8 +51,7 @@ struct KmContext
      * does not return); memory is 64-byte aligned, not zeroed. */
     void *(*allocate)(KmContext *ctx, size_t bytes);
     void (*release)(KmContext *ctx, void *block);
-    /* Called at least every ~20 ms of work; true means stop (it may instead
-     * not return at all). */
+    /* Called at least every ~20 ms of work; true means stop. */
     bool (*poll)(KmContext *ctx);       /* may be NULL */
     /* May be NULL. done of total, in the units of the stage named. */
     void (*progress)(KmContext *ctx, const char *stage, double done, double total);

@@ -7,6 +7,7 @@
 #include "gp.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "cholesky.h"
 #include "learner_types.h"
@@ -57,6 +58,19 @@ add_facts(KmContext *ctx, const KmArgs *args, const KmGpSystem *system, KmModel 
     return km_arg_number(args, "loo") == 0.0 ? KM_OK : add_leave_one_out(ctx, system, model);
 }
 
+/* What was found goes into the learner, which then says how to fit this model without a search. */
+static KmStatus
+optimise(KmContext *ctx, const KmArgs *args, KmNode *node, KmGpSystem *system, KmModel *model)
+{
+    KmNode *noise, *off;
+
+    KM_TRY(km_gp_optimise(ctx, args, system, model));
+    KM_TRY(km_node_number(ctx, system->noise, &noise));
+    KM_TRY(km_spec_parse(ctx, "false", strlen("false"), &off));
+    KM_TRY(km_node_set(ctx, node, "noise", noise));
+    return km_node_set(ctx, node, "optimize", off);
+}
+
 static KmStatus
 fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
 {
@@ -70,6 +84,8 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     KM_TRY(km_gp_open(ctx, table, km_arg_number(args, "center") != 0.0, &system));
     KM_TRY(km_gp_kernel(ctx, args, node, table, &system.kernel));
     system.noise = km_arg_number(args, "noise");
+    if (km_arg_number(args, "optimize") != 0.0)
+        KM_TRY(optimise(ctx, args, node, &system, model));
     KM_TRY(km_gp_solve(ctx, &system));
     KM_TRY(add_facts(ctx, args, &system, model));
     KM_TRY(km_alloc(ctx, 1, &intercept));
@@ -109,6 +125,11 @@ const KmEstimatorType km_estimator_gp = {
              .grid = true},
             {.name = "center", .kinds = KM_KIND_BOOL, .standard = "true"},
             {.name = "loo", .kinds = KM_KIND_BOOL, .standard = "false"},
+            {.name = "optimize", .kinds = KM_KIND_BOOL, .standard = "false"},
+            {.name = "bounds", .kinds = KM_KIND_LIST, .standard = "[1e-05, 100000]", .min = 0, .max = 1e300,
+             .open = true},
+            {.name = "restarts", .kinds = KM_KIND_INTEGER, .standard = "0", .min = 0, .max = 1000},
+            {.name = "seed", .kinds = KM_KIND_INTEGER, .standard = "0", .min = 0, .max = 0x1p53},
             {.name = "variance", .kinds = KM_KIND_BOOL, .standard = "true"},
         },
     },

@@ -31,6 +31,11 @@ extern KmStatus km_gp_open(KmContext *ctx, const KmTable *table, bool center, Km
  * is added to the diagonal. */
 extern KmStatus km_gp_solve(KmContext *ctx, KmGpSystem *system);
 
+/* Raise the likelihood over the free parameters of the kernel and the noise, as args (optimize's bounds,
+ * restarts, seed) say, from the system's kernel and noise and from starts of the data's scale; leaves the
+ * best kernel and noise in the system, to be solved again, and says in the model how it went. */
+extern KmStatus km_gp_optimise(KmContext *ctx, const KmArgs *args, KmGpSystem *system, KmModel *model);
+
 /* The kernel among an estimator's arguments with numbers for gamma=scale, written back into its syntax. */
 extern KmStatus km_gp_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table,
                              KmKernel **out);

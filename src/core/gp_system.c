@@ -80,6 +80,8 @@ km_gp_solve(KmContext *ctx, KmGpSystem *system)
 {
     size_t n = system->table->n;
 
+    km_points_free(ctx, system->points);
+    system->points = NULL;
     KM_TRY(km_points_create(ctx, system->kernel, n, system->table->d, system->table->x, NULL,
                             &system->points));
     KM_TRY(factor(ctx, system));

@@ -160,6 +160,8 @@ typedef struct KmPoints KmPoints;
  * norms overflow. */
 extern KmStatus km_points_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const double *x,
                                  const KmPoints *like, KmPoints **out);
+/* Give the memory back of points made without others that are like them; NULL is fine. */
+extern void km_points_free(KmContext *ctx, KmPoints *points);
 extern size_t km_points_count(const KmPoints *points);
 /* Copy rows row[0..m-1] into `into` (made by km_points_reserve with capacity >= m). */
 extern KmStatus km_points_reserve(KmContext *ctx, const KmPoints *like, size_t capacity, KmPoints **out);

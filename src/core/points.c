@@ -45,6 +45,7 @@ set_rows(KmContext *ctx, size_t n, size_t d, const double *x, KmLeafPoints *poin
         return km_leaf_rows(ctx, leaf, n, d, x, points->rows);
     }
     points->rows = (double *) x;
+    points->rows_as_given = true;
     for (size_t i = 0; i < n; i++)
         KM_TRY(km_leaf_check_row(ctx, leaf, i, d, x + i * d));
     return KM_OK;
@@ -208,6 +209,43 @@ km_points_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, con
     km_free(ctx, leaves);
     set_diagonal(*out);
     return KM_OK;
+}
+
+static void
+leaf_points_free(KmContext *ctx, KmLeafPoints *points)
+{
+    if (points->centred != points->rows)
+        km_free(ctx, points->centred);
+    if (!points->rows_as_given)
+        km_free(ctx, points->rows);
+    km_free(ctx, (double *) points->centre);
+    km_free(ctx, points->norms);
+}
+
+static void
+single_free(KmContext *ctx, KmSinglePoints *single)
+{
+    km_free(ctx, single->rows);
+    km_free(ctx, single->norms);
+    km_free(ctx, single->panels);
+    km_free(ctx, single->wide);
+    km_free(ctx, single);
+}
+
+void
+km_points_free(KmContext *ctx, KmPoints *points)
+{
+    if (points == NULL)
+        return;
+    for (size_t l = 0; l < points->kernel->n_leaves; l++)
+        leaf_points_free(ctx, &points->leaf[l]);
+    single_free(ctx, points->single);
+    km_free(ctx, points->leaf);
+    km_free(ctx, points->diagonal);
+    km_free(ctx, points->self);
+    km_free(ctx, points->values);
+    km_free(ctx, points->panel);
+    km_free(ctx, points);
 }
 
 size_t

@@ -27,7 +27,8 @@ typedef struct KmLeafPoints
 {
     const KmLeaf *leaf;
     size_t width;               /* columns of the leaf's own rows */
-    double *rows;               /* n x width; the caller's x, never written, if taken as it is */
+    bool rows_as_given;         /* rows is the caller's x, never written */
+    double *rows;               /* n x width */
     double *centred;            /* distances by GEMM: rows - centre; other leaves: rows itself */
     const double *centre;       /* width, with centred */
     double *norms;              /* squared norms of the centred rows, with centred */

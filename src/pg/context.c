@@ -1,8 +1,8 @@
 /*
  * context.c: core's context on PostgreSQL's memory contexts, and its errors.
  *
- * Core allocates here, polls for cancel here, and may be left by a longjmp at
- * any poll: all it owns is memory of the context, which goes with its parent.
+ * Core allocates here and polls for cancel here.  The error that a poll raises is kept while core returns,
+ * because below it may be a library whose memory is not the context's, and thrown again by kml_check.
  */
 #include "glue.h"
 
@@ -36,12 +36,45 @@ release(KmContext *ctx, void *aligned)
     pfree(((void **) aligned)[-1]);
 }
 
+/* A KmContext and the error that its poll caught. */
+typedef struct Context
+{
+    KmContext core;             /* first */
+    ErrorData *interrupt;       /* NULL: none */
+} Context;
+
 static bool
 poll_interrupts(KmContext *ctx)
 {
-    (void) ctx;
-    CHECK_FOR_INTERRUPTS();
-    return false;
+    Context *context = (Context *) ctx;
+    MemoryContext caller = CurrentMemoryContext;
+
+    if (!INTERRUPTS_PENDING_CONDITION())
+        return false;
+    PG_TRY();
+    {
+        CHECK_FOR_INTERRUPTS();
+    }
+    PG_CATCH();
+    {
+        MemoryContextSwitchTo(ctx->owner);
+        context->interrupt = CopyErrorData();
+        FlushErrorState();
+        MemoryContextSwitchTo(caller);
+    }
+    PG_END_TRY();
+    return context->interrupt != NULL;
+}
+
+static void
+throw_interrupt(KmContext *ctx)
+{
+    Context *context = (Context *) ctx;
+    ErrorData *interrupt = context->interrupt;
+
+    context->interrupt = NULL;
+    if (interrupt != NULL)
+        ReThrowError(interrupt);
 }
 
 /* What a long computation is at, once a second, for those who SET client_min_messages = debug1. */
@@ -69,7 +102,7 @@ KmContext *
 kml_context_create(MemoryContext parent)
 {
     MemoryContext memory = AllocSetContextCreate(parent, "kernelml", ALLOCSET_DEFAULT_SIZES);
-    KmContext *ctx = MemoryContextAllocZero(memory, sizeof(KmContext));
+    KmContext *ctx = MemoryContextAllocZero(memory, sizeof(Context));
 
     ctx->allocate = allocate;
     ctx->release = release;
@@ -122,6 +155,8 @@ kml_raise(KmStatus status, const char *message, const char *detail, const char *
 void
 kml_check(KmContext *ctx, KmStatus status)
 {
+    if (status == KM_CANCELLED)
+        throw_interrupt(ctx);
     if (status != KM_OK)
         kml_raise(status, ctx->message, ctx->detail, ctx->hint);
 }
