@@ -21,6 +21,7 @@
 #define FIRST_STEP 0.2          /* of t in the first grid; halved from one to the next */
 #define FIRST_LIMIT 12.0        /* largest s of the first grid; times 4 from one to the next */
 #define MAX_NODES 192
+#define LOST 40.0               /* powers of e below the largest term: 4e-18 */
 #define TINY 1e-8
 #define UNIFORM_NU 100.0        /* beyond, the uniform expansion */
 #define LARGEST 1400.0          /* beyond, and nu up to UNIFORM_NU, M is 0 */
@@ -29,6 +30,7 @@
 typedef struct Grid
 {
     size_t n;
+    double enough[MAX_NODES];   /* for s from here on the nodes after this one are not needed; falls */
     double rise[MAX_NODES];     /* cosh t - 1 */
     double low[MAX_NODES], high[MAX_NODES];     /* weight times cosh(nu0 t), cosh((nu0 + 1) t) */
 } Grid;
@@ -91,7 +93,7 @@ static double gamma_integral(double x)
     return 0.125 * sum;
 }
 
-/* Nodes until the integrand for the smallest s of the grid has lost 40 powers of e. */
+/* Nodes until the integrand for the smallest s of the grid has lost enough powers of e. */
 static void grid_fill(Grid *grid, double step, double nu0, double smallest)
 {
     grid->n = 0;
@@ -102,7 +104,8 @@ static void grid_fill(Grid *grid, double step, double nu0, double smallest)
         grid->rise[grid->n] = 2 * half * half;
         grid->low[grid->n] = weight * cosh_fixed(nu0 * t);
         grid->high[grid->n] = weight * cosh_fixed((nu0 + 1) * t);
-        if (smallest * grid->rise[grid->n++] > 40 + (nu0 + 1) * t)
+        grid->enough[grid->n] = (LOST + (nu0 + 1) * t) / grid->rise[grid->n];
+        if (grid->enough[grid->n++] < smallest)
             break;
     }
 }
@@ -131,19 +134,36 @@ KmStatus km_matern_create(KmContext *ctx, double nu, KmMatern **out)
 
 /* ---- orders up to UNIFORM_NU ---- */
 
+/* Nodes that matter for s, at least one. */
+static size_t nodes_for(const Grid *grid, double s)
+{
+    size_t low = 0, high = grid->n - 1;
+
+    while (low < high)
+    {
+        size_t middle = (low + high) / 2;
+
+        if (s >= grid->enough[middle])
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low + 1;
+}
+
 /* The integrals for nu0 and nu0 + 1. */
 static Pair integrals(const KmMatern *matern, double s)
 {
     const Grid *grid = matern->grid;
     double decay[MAX_NODES];
     Pair sum = {0, 0};
+    size_t n;
 
     for (double limit = FIRST_LIMIT; s > limit; limit *= 4)
         grid++;
-    for (size_t j = 0; j < grid->n; j++)
-        decay[j] = -s * grid->rise[j];
-    km_exp(grid->n, decay, decay);
-    for (size_t j = 0; j < grid->n; j++)
+    n = nodes_for(grid, s);
+    km_exp_rate(n, -s, grid->rise, decay);
+    for (size_t j = 0; j < n; j++)
     {
         sum.low += decay[j] * grid->low[j];
         sum.high += decay[j] * grid->high[j];

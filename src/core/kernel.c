@@ -441,8 +441,8 @@ static KmStatus check_leaf_dimension(KmContext *ctx, const KmLeaf *leaf, size_t 
                            leaf->dims[k] + 1, d);
     }
     if (leaf->width > 0 && leaf->width != own)
-        return km_fail(ctx, KM_DIMENSION, "%s of %s is for %zu columns, but its rows have %zu", leaf->width_of,
-                       name, leaf->width, own);
+        return km_fail(ctx, KM_DIMENSION, "%s of %s is for %zu columns, but its rows have %zu",
+                       leaf->width_of, name, leaf->width, own);
     return KM_OK;
 }
 

@@ -76,24 +76,27 @@ static void poly_map(const KmLeaf *leaf, size_t n, double *v)
         v[j] = km_power_whole(leaf->p[0] * v[j] + leaf->p[1], leaf->p[2]);
 }
 
-/* degree gamma (gamma v + coef0)^(degree - 1) */
-static void poly_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
+/* By coef0. */
+static double poly_derivative(const KmLeaf *leaf, double v)
 {
     double degree = leaf->p[2];
 
+    return degree > 0 ? degree * km_power_whole(leaf->p[0] * v + leaf->p[1], degree - 1) : 0;
+}
+
+static void poly_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
+{
     (void) k;
     for (size_t j = 0; j < n; j++)
-        out[j] = degree > 0 ? degree * leaf->p[0] * km_power_whole(leaf->p[0] * v[j] + leaf->p[1], degree - 1) : 0;
+        out[j] = leaf->p[0] * poly_derivative(leaf, v[j]);
 }
 
 static void poly_coef0(const KmLeaf *leaf, size_t n, const double *v, const double *k, const double *a,
                        double *g)
 {
-    double degree = leaf->p[2];
-
     (void) k;
-    for (size_t j = 0; j < n && degree > 0; j++)
-        *g += a[j] * degree * km_power_whole(leaf->p[0] * v[j] + leaf->p[1], degree - 1);
+    for (size_t j = 0; j < n; j++)
+        *g += a[j] * poly_derivative(leaf, v[j]);
 }
 
 static const KmKernelType poly = {

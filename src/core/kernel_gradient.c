@@ -138,7 +138,8 @@ static void pull_sum(const Sweep *sweep, const KmKernel *kernel, size_t child, c
     memcpy(out, a, sweep->n * sizeof *out);
 }
 
-static void pull_product(const Sweep *sweep, const KmKernel *kernel, size_t child, const double *a, double *out)
+static void pull_product(const Sweep *sweep, const KmKernel *kernel, size_t child, const double *a,
+                         double *out)
 {
     memcpy(out, a, sweep->n * sizeof *out);
     for (size_t i = 0; i < kernel->n; i++)
@@ -254,7 +255,8 @@ static KmStatus fill_leaves(KmContext *ctx, Sweep *sweep)
 static void fill_tape(const Sweep *sweep)
 {
     const KmPoints *points = sweep->points;
-    KmPairs pairs = {.n = sweep->n, .leaf = sweep->k + sweep->row * COLUMNS, .leaf_stride = block_stride(sweep),
+    KmPairs pairs = {.n = sweep->n,
+                     .leaf = sweep->k + sweep->row * COLUMNS, .leaf_stride = block_stride(sweep),
                      .x_self = points->self + sweep->block.i + sweep->row, .x_stride = points->capacity,
                      .z_self = points->self + sweep->block.j, .z_stride = points->capacity,
                      .tape = sweep->tape, .tape_stride = COLUMNS};
@@ -345,9 +347,30 @@ static KmStatus sweep_triangle(KmContext *ctx, Sweep *sweep, size_t ld, const do
 static void pull_normals(const Sweep *sweep, const KmKernel *kernel)
 {
     if (kernel->op == KM_OP_NORMALIZE)
-        pull_back(sweep, kernel->child[0], sweep->self_pull + kernel->normal * sweep->points->n + sweep->block.j);
+        pull_back(sweep, kernel->child[0],
+                  sweep->self_pull + kernel->normal * sweep->points->n + sweep->block.j);
     for (size_t i = 0; i < kernel->n; i++)
         pull_normals(sweep, kernel->child[i]);
+}
+
+/* Values of all leaves at (x_j, x_j), and of all nodes. */
+static void fill_diagonal(const Sweep *sweep)
+{
+    const KmPoints *points = sweep->points;
+    KmPairs pairs = {.n = sweep->n, .leaf = sweep->k, .leaf_stride = block_stride(sweep),
+                     .z_self = points->self + sweep->block.j, .z_stride = points->capacity,
+                     .tape = sweep->tape, .tape_stride = COLUMNS};
+
+    for (size_t l = 0; l < sweep->kernel->n_leaves; l++)
+    {
+        const LeafSums *sums = &sweep->leaf[l];
+        const KmLeafPoints *own = &points->leaf[l];
+        const double *rows = own->rows == NULL ? sums->v : own->rows + sweep->block.j * own->width;
+
+        km_leaf_self_geometry(sums->leaf, sweep->n, own->width, rows, sums->v);
+        km_leaf_self(sums->leaf, sweep->n, own->width, rows, sweep->k + l * block_stride(sweep));
+    }
+    km_kernel_combine_self(sweep->kernel, &pairs);
 }
 
 static KmStatus sweep_diagonal(KmContext *ctx, Sweep *sweep)
@@ -358,23 +381,10 @@ static KmStatus sweep_diagonal(KmContext *ctx, Sweep *sweep)
     sweep->row = 0;
     for (size_t j = 0; j < points->n && sweep->kernel->n_normals > 0; j += COLUMNS)
     {
-        KmPairs pairs = {.leaf = sweep->k, .leaf_stride = block_stride(sweep), .z_self = points->self + j,
-                         .z_stride = points->capacity, .tape = sweep->tape, .tape_stride = COLUMNS};
-
         KM_TRY(km_poll(ctx));
-        sweep->n = pairs.n = points->n - j < COLUMNS ? points->n - j : COLUMNS;
+        sweep->n = points->n - j < COLUMNS ? points->n - j : COLUMNS;
         sweep->block = (KmBlock) {points, j, sweep->n, points, j, sweep->n};
-        for (size_t l = 0; l < sweep->kernel->n_leaves; l++)
-        {
-            const LeafSums *sums = &sweep->leaf[l];
-            const KmLeafPoints *own = &points->leaf[l];
-            const double *rows = own->rows == NULL ? sums->v : own->rows + j * own->width;
-            double *k = sweep->k + l * block_stride(sweep);
-
-            km_leaf_self_geometry(sums->leaf, sweep->n, own->width, rows, sums->v);
-            km_leaf_self(sums->leaf, sweep->n, own->width, rows, k);
-        }
-        km_kernel_combine_self(sweep->kernel, &pairs);
+        fill_diagonal(sweep);
         pull_normals(sweep, sweep->kernel);
     }
     return KM_OK;
@@ -415,7 +425,8 @@ static KmStatus sweep_create(KmContext *ctx, const KmKernel *kernel, const KmPoi
     KM_TRY(km_alloc(ctx, kernel->n_nodes * COLUMNS, &sweep->pull));
     KM_TRY(km_alloc(ctx, COLUMNS, &sweep->slope));
     KM_TRY(km_alloc_zero(ctx, kernel->n_normals * points->n, &sweep->self_pull));
-    return km_alloc_bytes(ctx, points->block_rows, points->d * sizeof *sweep->product, (void **) &sweep->product);
+    return km_alloc_bytes(ctx, points->block_rows, points->d * sizeof *sweep->product,
+                          (void **) &sweep->product);
 }
 
 static void sweep_free(KmContext *ctx, Sweep *sweep)

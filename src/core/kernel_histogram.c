@@ -86,7 +86,8 @@ static inline double mercer_term(double x, double z)
     return x == 0 && z == 0 ? 0 : 2 * x * (z / (x + z));
 }
 
-static void mercer_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
+static void mercer_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z,
+                         double *out)
 {
     (void) leaf;
     sum_terms(mercer_term, d, x, n, z, out);

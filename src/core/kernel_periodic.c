@@ -127,7 +127,7 @@ static const KmKernelType periodic = {
     .slope = periodic_slope,
 };
 
-/* ---- wave: cos(2 pi sum_k r_k / period); p[0] = 2 pi / period.  The cosine of |r| would be indefinite. ---- */
+/* ---- wave: cos(2 pi sum_k r_k / period); p[0] = 2 pi / period.  The cosine of |r| is indefinite. ---- */
 
 static KmStatus wave_compile(KmContext *ctx, KmLeaf *leaf)
 {
@@ -213,8 +213,8 @@ typedef struct Factor
     double r[KM_MAX_PAIRS], e[KM_MAX_PAIRS], s[KM_MAX_PAIRS], c[KM_MAX_PAIRS];
 } Factor;
 
-static void factor_fill(const Mixture *mixture, size_t q, size_t k, const double *x, size_t n, const double *z,
-                        Factor *f)
+static void factor_fill(const Mixture *mixture, size_t q, size_t k, const double *x, size_t n,
+                        const double *z, Factor *f)
 {
     double mean = mixture->mean[q * mixture->d + k], variance = mixture->variance[q * mixture->d + k];
 
@@ -250,7 +250,8 @@ static void fill(size_t n, double value, double *out)
         out[j] = value;
 }
 
-static void mixture_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
+static void mixture_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z,
+                          double *out)
 {
     const Mixture *mixture = leaf->own;
     double part[KM_MAX_PAIRS];
@@ -341,7 +342,8 @@ static KmStatus mixture_sample(KmContext *ctx, const KmLeaf *leaf, uint64_t seed
             double mean = mixture->mean[q * d + k];
             bool negative = km_random_bits(seed, km_leaf_stream(leaf, 2), i * d + k) & 1;
 
-            w[i * d + k] = 2 * PI * ((negative ? -mean : mean) + sqrt(mixture->variance[q * d + k]) * w[i * d + k]);
+            w[i * d + k] *= sqrt(mixture->variance[q * d + k]);
+            w[i * d + k] = 2 * PI * (w[i * d + k] + (negative ? -mean : mean));
         }
     }
     return KM_OK;

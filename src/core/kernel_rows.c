@@ -22,7 +22,8 @@ KmStatus km_leaf_check_row(KmContext *ctx, const KmLeaf *leaf, size_t row, size_
     {
         if (x[k] < 0)
             return km_fail(ctx, KM_DATA, "%s needs values >= 0, but element %zu of row %zu is %g",
-                           leaf->type->signature.name, (leaf->n_dims > 0 ? leaf->dims[k] : k) + 1, row + 1, x[k]);
+                           leaf->type->signature.name, (leaf->n_dims > 0 ? leaf->dims[k] : k) + 1, row + 1,
+                           x[k]);
     }
     return KM_OK;
 }

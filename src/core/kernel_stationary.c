@@ -122,8 +122,9 @@ static const KmKernelType laplacian = {
     .sample = km_sample_cauchy,
 };
 
-/* ---- rational_quadratic: (1 + u)^-alpha, u = |r|^2 / (2 alpha length^2); p = {1 / (2 alpha length^2), alpha} ---- */
+/* ---- rational_quadratic: (1 + u)^-alpha, u = |r|^2 / (2 alpha length^2) ---- */
 
+/* p = {1 / (2 alpha length^2), alpha} */
 static KmStatus rational_quadratic_compile(KmContext *ctx, KmLeaf *leaf)
 {
     leaf->p[1] = km_arg_number(&leaf->args, "alpha");

@@ -156,9 +156,11 @@ static void test_compositions(void **state)
 static void test_other_kernels(void **state)
 {
     static const char *const texts[] = {
-        "-0.7*rbf(gamma=2) + sigmoid(0.8, 0.3)", "poly(2, 0.5, -0.4)", "poly(0)", "additive_chi2 + white(0.3)",
+        "-0.7*rbf(gamma=2) + sigmoid(0.8, 0.3)", "poly(2, 0.5, -0.4)", "poly(0)",
+        "additive_chi2 + white(0.3)",
         "rbf(gamma=2, dims=[2])*linear(dims=[1]) + matern(1.5, [0.3], dims=[3])",
-        "rbf(metric=[[2, 1, 0], [1, 2, 0], [0, 0, 1]])*3", "normalize(normalize(2*linear + 1)*rbf(gamma=1) + 0.5)",
+        "rbf(metric=[[2, 1, 0], [1, 2, 0], [0, 0, 1]])*3",
+        "normalize(normalize(2*linear + 1)*rbf(gamma=1) + 0.5)",
         "spectral_mixture([0.5, 0], [[0, 1, 2], [1, -1, 0]], [[0, 1, 0.5], [0.3, 0, 0.2]])"};
 
     (void) state;
@@ -187,8 +189,8 @@ static void check_list(const char *text, const char *expected)
     for (size_t p = 0; p < n; p++)
     {
         assert_int_equal(km_parameter_name(ctx, kernel, &parameter[p], &list), KM_OK);
-        assert_int_equal(km_text_addf(ctx, &list, "%s%g; ", parameter[p].log ? " log " : " ", parameter[p].value),
-                         KM_OK);
+        assert_int_equal(km_text_addf(ctx, &list, "%s%g; ", parameter[p].log ? " log " : " ",
+                                      parameter[p].value), KM_OK);
     }
     assert_string_equal(n == 0 ? "" : list.data, expected);
 }

@@ -120,7 +120,8 @@ static void test_compositions(void **state)
  * to write them. */
 static void test_indefinite_kernels(void **state)
 {
-    static const char *const texts[] = {"sigmoid(1, -1)", "additive_chi2", "poly(2, 1, -1)", "-1*rbf(gamma=1)"};
+    static const char *const texts[] = {
+        "sigmoid(1, -1)", "additive_chi2", "poly(2, 1, -1)", "-1*rbf(gamma=1)"};
     uint64_t seed = 11;
     double x[N * 2];
 
