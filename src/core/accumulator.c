@@ -148,6 +148,16 @@ check_row(KmContext *ctx, const KmFeatureMap *map, const double *x, const double
     return KM_OK;
 }
 
+/* A value from outside may say other dimensions than the map it names makes. */
+static KmStatus
+check_map(KmContext *ctx, const KmFeatureMap *map, const KmSums *sums)
+{
+    if (sums->features == map->features && map->exact == !(sums->flags & KM_SUMS_PLAIN))
+        return KM_OK;
+    return km_fail(ctx, KM_CORRUPT, "accumulator of %u features, but its map makes %zu", sums->features,
+                   map->features);
+}
+
 static void
 append_waiting(KmSums *sums, const double *x, const double *y, double weight)
 {
@@ -161,6 +171,7 @@ append_waiting(KmSums *sums, const double *x, const double *y, double weight)
 KmStatus
 km_sums_add(KmContext *ctx, KmFeatureMap *map, KmSums *sums, const double *x, const double *y, double weight)
 {
+    KM_TRY(check_map(ctx, map, sums));
     KM_TRY(check_row(ctx, map, x, y, weight));
     if (weight == 0)
         return KM_OK;
