@@ -9,6 +9,7 @@
 #include "glue.h"
 
 #include "common/hashfn.h"
+#include "mb/pg_wchar.h"
 #include "nodes/primnodes.h"
 #include "utils/builtins.h"
 
@@ -69,6 +70,31 @@ kml_model_cache(FmgrInfo *flinfo)
 /* ---- decoding ---- */
 
 static void
+check_text(const char *text)
+{
+    if (!pg_verify_mbstr(GetDatabaseEncoding(), text, strlen(text), true))
+        ereport(ERROR,
+                (errcode(ERRCODE_DATA_CORRUPTED),
+                 errmsg("model has text that is not valid in encoding %s", GetDatabaseEncodingName()),
+                 errhint("A model of a database with another encoding must be fitted again.")));
+}
+
+/* Labels and words of a model become values of SQL and parts of messages. */
+static void
+check_texts(const KmModel *model)
+{
+    check_text(model->learner);
+    for (size_t i = 0; i < model->classes.n; i++)
+        check_text(model->classes.text[i]);
+    for (size_t i = 0; i < model->n_facts; i++)
+    {
+        check_text(model->fact[i].name);
+        if (model->fact[i].kind == KM_FACT_TEXT)
+            check_text(model->fact[i].text);
+    }
+}
+
+static void
 decode(KmlModelCache *cache, struct varlena *raw, KmlModel *out)
 {
     KmContext *ctx = kml_context_create(cache->memory);
@@ -77,6 +103,7 @@ decode(KmlModelCache *cache, struct varlena *raw, KmlModel *out)
     size_t width;
 
     kml_check(ctx, km_model_decode(ctx, (unsigned char *) VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes), &model));
+    check_texts(model);
     kml_check(ctx, km_scorer_create(ctx, model, &out->scorer));
     width = Max(Max(out->scorer->score.n_out, out->scorer->steps.d_out), model->classes.n);
     kml_check(ctx, km_alloc(ctx, width, &out->values));
