@@ -140,13 +140,18 @@ leaf_points_create(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const
 
 /* ---- points ---- */
 
-/* A block's rows: the values of all leaves in the room of one full block, but not less than 16 rows. */
-static size_t
-block_rows(const KmKernel *kernel)
-{
-    size_t rows = KM_BLOCK_ROWS / kernel->n_leaves;
+#define BLOCK_ELEMENTS ((size_t) 1 << 18)       /* of a block's rows, so that it takes tens of milliseconds */
 
-    return rows < 16 ? 16 : rows;
+/* A block's rows: the values of all leaves in the room of one full block, but not less than 16 rows; fewer of
+ * very long rows, because nothing is polled within a leaf's block. */
+static size_t
+block_rows(const KmKernel *kernel, size_t d)
+{
+    size_t rows = KM_BLOCK_ROWS / kernel->n_leaves, most = BLOCK_ELEMENTS / d;
+
+    rows = rows < 16 ? 16 : rows;
+    most = most < 4 ? 4 : most;
+    return rows < most ? rows : most;
 }
 
 /* All but the leaves' own arrays. */
@@ -154,7 +159,7 @@ static KmStatus
 points_allocate(KmContext *ctx, const KmKernel *kernel, size_t capacity, size_t d, KmPoints **out)
 {
     KmPoints *points;
-    size_t rows = block_rows(kernel);
+    size_t rows = block_rows(kernel, d);
 
     KM_TRY(km_alloc_zero(ctx, 1, &points));
     *points = (KmPoints) {.kernel = kernel, .d = d, .capacity = capacity, .block_rows = rows};
@@ -162,10 +167,18 @@ points_allocate(KmContext *ctx, const KmKernel *kernel, size_t capacity, size_t 
     KM_TRY(km_alloc(ctx, capacity, &points->diagonal));
     KM_TRY(km_alloc_bytes(ctx, kernel->n_normals, capacity * sizeof *points->self, (void **) &points->self));
     KM_TRY(km_alloc(ctx, kernel->n_leaves * rows * KM_BLOCK_COLUMNS, &points->values));
-    KM_TRY(km_alloc_bytes(ctx, KM_BLOCK_COLUMNS, d * sizeof *points->panel, (void **) &points->panel));
     KM_TRY(km_alloc_zero(ctx, 1, &points->single));
     *out = points;
     return KM_OK;
+}
+
+/* Room to transpose a block's rows for 1-norm distances. */
+static KmStatus
+reserve_panel(KmContext *ctx, const KmLeaf *leaf, KmPoints *points)
+{
+    if (leaf->type->geometry != KM_GEOMETRY_L1 || points->panel != NULL)
+        return KM_OK;
+    return km_alloc_bytes(ctx, KM_BLOCK_COLUMNS, points->d * sizeof *points->panel, (void **) &points->panel);
 }
 
 /* The diagonal, and on the way what normalize() divides by. */
@@ -204,8 +217,11 @@ km_points_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, con
     KM_TRY(km_alloc(ctx, kernel->n_leaves, &leaves));
     km_kernel_leaves(kernel, leaves);
     for (size_t l = 0; l < kernel->n_leaves; l++)
+    {
+        KM_TRY(reserve_panel(ctx, leaves[l], *out));
         KM_TRY(leaf_points_create(ctx, leaves[l], n, d, x, like == NULL ? NULL : &like->leaf[l],
                                   &(*out)->leaf[l]));
+    }
     km_free(ctx, leaves);
     set_diagonal(*out);
     return KM_OK;
@@ -284,7 +300,10 @@ km_points_reserve(KmContext *ctx, const KmPoints *like, size_t capacity, KmPoint
 {
     KM_TRY(points_allocate(ctx, like->kernel, capacity, like->d, out));
     for (size_t l = 0; l < like->kernel->n_leaves; l++)
+    {
+        KM_TRY(reserve_panel(ctx, like->leaf[l].leaf, *out));
         KM_TRY(leaf_points_reserve(ctx, &like->leaf[l], capacity, &(*out)->leaf[l]));
+    }
     return KM_OK;
 }
 

@@ -171,7 +171,10 @@ combined_values(KmContext *ctx, const KmKernel *kernel, const KmBlock *block, si
     size_t leaf_stride = a->block_rows * KM_BLOCK_COLUMNS;
 
     for (size_t l = 0; l < kernel->n_leaves; l++)
+    {
+        KM_TRY(km_poll(ctx));
         KM_TRY(leaf_values(ctx, block, l, KM_BLOCK_COLUMNS, a->values + l * leaf_stride));
+    }
     for (size_t i = 0; i < block->m; i++)
     {
         KmPairs pairs = {.n = block->n, .leaf = a->values + i * KM_BLOCK_COLUMNS, .leaf_stride = leaf_stride,

@@ -12,6 +12,7 @@
 
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -340,6 +341,18 @@ kml_refuse_missing(size_t i, const char *what)
 
 /* ---- matrices ---- */
 
+#define COPY_AT_ONCE ((size_t) 1 << 20)     /* numbers between looks for a cancel */
+
+static void
+copy_numbers(size_t n, const double *from, double *values)
+{
+    for (size_t i = 0; i < n; i += COPY_AT_ONCE)
+    {
+        CHECK_FOR_INTERRUPTS();
+        memcpy(values + i, from + i, Min(n - i, COPY_AT_ONCE) * sizeof(double));
+    }
+}
+
 /* Spread the values of an array with NULLs, which holds only the others. */
 static void
 copy_with_nulls(const ArrayType *array, size_t n, double *values)
@@ -368,7 +381,7 @@ kml_matrix_read(Datum datum, const char *what, size_t *rows, size_t *columns)
     if (array_contains_nulls(array))
         copy_with_nulls(array, n, values);
     else
-        memcpy(values, ARR_DATA_PTR(array), n * sizeof(double));
+        copy_numbers(n, (const double *) ARR_DATA_PTR(array), values);
     if ((Pointer) array != DatumGetPointer(datum))
         pfree(array);
     return values;
@@ -380,7 +393,10 @@ kml_finite_matrix_read(Datum datum, const char *what, size_t *rows, size_t *colu
     double *x = kml_matrix_read(datum, what, rows, columns);
 
     for (size_t i = 0; i < *rows; i++)
+    {
+        CHECK_FOR_INTERRUPTS();
         kml_check_finite(*columns, x + i * *columns, what, i + 1);
+    }
     return x;
 }
 
