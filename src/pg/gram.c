@@ -130,12 +130,11 @@ kml_gram_final(PG_FUNCTION_ARGS)
 
 /* ---- spectra ---- */
 
-/* Argument 0 as a symmetric matrix of finite numbers in ctx. */
-static double *
-symmetric_argument(FunctionCallInfo fcinfo, KmContext *ctx, size_t *n)
+double *
+kml_symmetric_read(KmContext *ctx, Datum datum, size_t *n)
 {
     size_t rows, columns;
-    double *g = kml_finite_matrix_read(PG_GETARG_DATUM(0), "g", &rows, &columns);
+    double *g = kml_finite_matrix_read(datum, "g", &rows, &columns);
 
     if (rows != columns)
         ereport(ERROR,
@@ -154,7 +153,7 @@ kml_gram_eigenvalues(PG_FUNCTION_ARGS)
 {
     KmContext *ctx = kml_context_create(CurrentMemoryContext);
     size_t n;
-    double *g = symmetric_argument(fcinfo, ctx, &n);
+    double *g = kml_symmetric_read(ctx, PG_GETARG_DATUM(0), &n);
     double *ascending;
     Datum result;
 
@@ -180,7 +179,7 @@ kml_is_psd(PG_FUNCTION_ARGS)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("tolerance must be finite and not negative, got %g", tolerance)));
-    g = symmetric_argument(fcinfo, ctx, &n);
+    g = kml_symmetric_read(ctx, PG_GETARG_DATUM(0), &n);
     if (n > 0)
         kml_check(ctx, km_symmetric_is_psd(ctx, n, g, tolerance, &psd));
     pfree(g);

@@ -1,5 +1,5 @@
 /*
- * kernels.c: kernel_value and kernel_matrix.
+ * kernels.c: kernel_value, distance and kernel_matrix.
  */
 #include "glue.h"
 
@@ -8,15 +8,17 @@
 #include "utils/builtins.h"
 
 #include "gram.h"
+#include "kernel_tools.h"
 
 /* ---- a kernel as an argument ---- */
 
-/* What a call site of kernel_value keeps between rows. */
+/* What a call site of kernel_value or distance keeps between rows. */
 typedef struct ValueCall
 {
     KmContext *ctx;             /* of the kernel */
     struct varlena *spec;       /* the kernel's text */
     KmKernel *kernel;
+    KmDistance *distance;       /* of the kernel, when first asked for */
     KmlVectorReader x, z;
 } ValueCall;
 
@@ -64,6 +66,7 @@ value_call(FunctionCallInfo fcinfo)
             kml_context_delete(call->ctx);
         call->ctx = ctx;
         call->kernel = kml_kernel_parse_fixed(ctx, spec);
+        call->distance = NULL;
         old = MemoryContextSwitchTo(ctx->owner);
         call->spec = kml_spec_make(VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec));
         MemoryContextSwitchTo(old);
@@ -72,14 +75,11 @@ value_call(FunctionCallInfo fcinfo)
     return call;
 }
 
-PG_FUNCTION_INFO_V1(kml_kernel_value);
-
-Datum
-kml_kernel_value(PG_FUNCTION_ARGS)
+/* The call with its two rows read. */
+static ValueCall *
+read_rows(FunctionCallInfo fcinfo)
 {
     ValueCall *call = value_call(fcinfo);
-    KmContext *ctx;
-    double value;
 
     kml_vector_read(&call->x, PG_GETARG_DATUM(1), "x");
     kml_vector_read(&call->z, PG_GETARG_DATUM(2), "z");
@@ -89,7 +89,19 @@ kml_kernel_value(PG_FUNCTION_ARGS)
                  errmsg("x has %zu elements and z has %zu", call->x.n, call->z.n)));
     kml_check_finite(call->x.n, call->x.value, "x", 0);
     kml_check_finite(call->z.n, call->z.value, "z", 0);
-    ctx = kml_context_create(CurrentMemoryContext);
+    return call;
+}
+
+PG_FUNCTION_INFO_V1(kml_kernel_value);
+PG_FUNCTION_INFO_V1(kml_distance);
+
+Datum
+kml_kernel_value(PG_FUNCTION_ARGS)
+{
+    ValueCall *call = read_rows(fcinfo);
+    KmContext *ctx = kml_context_create(CurrentMemoryContext);
+    double value;
+
     kml_check(ctx, km_kernel_value(ctx, call->kernel, call->x.n, call->x.value, call->z.value, &value));
     kml_context_delete(ctx);
     if (!isfinite(value))
@@ -97,6 +109,21 @@ kml_kernel_value(PG_FUNCTION_ARGS)
                 (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
                  errmsg("the kernel of x and z is not a finite number"),
                  errhint("Large feature values overflow this kernel; scale them first.")));
+    PG_RETURN_FLOAT8(value);
+}
+
+/* The distance of x and z in the kernel's feature space. */
+Datum
+kml_distance(PG_FUNCTION_ARGS)
+{
+    ValueCall *call = read_rows(fcinfo);
+    KmContext *ctx = kml_context_create(CurrentMemoryContext);
+    double value;
+
+    if (call->distance == NULL)
+        kml_check(call->ctx, km_distance_create(call->ctx, call->kernel, &call->distance));
+    kml_check(ctx, km_distance_value(ctx, call->distance, call->x.n, call->x.value, call->z.value, &value));
+    kml_context_delete(ctx);
     PG_RETURN_FLOAT8(value);
 }
 
