@@ -236,7 +236,10 @@ static void test_same_bits(void **state)
     static const char *const texts[] = {
         "linear", "poly(gamma=0.2)", "rbf(gamma=0.3)", "laplacian(gamma=0.2)",
         "matern(2.5, [1, 2, 3, 4, 5, 6, 7])", "cosine", "sigmoid(gamma=0.1)",
-        "normalize(2 * rbf(gamma=0.5) ^ 2 + exp(cosine(dims=[3, 1])) * linear)"};
+        "normalize(2 * rbf(gamma=0.5) ^ 2 + exp(cosine(dims=[3, 1])) * linear)", "matern(0.8)", "matern(4.2)",
+        "rational_quadratic(0.3) + cauchy * inverse_multiquadric", "periodic(0.7, 3)", "wave(3)",
+        "spectral_mixture([1, 2], [[1, 0.1], [0, 0.3]], [[0.1, 0], [0.2, 0.3]], dims=[7, 2])",
+        "gibbs([1, 0.1, 0, -0.2, 0.1, 0, 0.3, 0])"};
     enum { n = 600, m = KM_SCORE_ROWS, d = 7 };
     const double *z = random_rows(*state, n, d, 1), *x = random_rows(*state, m, d, 2);
 
