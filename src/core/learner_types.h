@@ -11,6 +11,7 @@ extern const KmStepType km_step_scale;
 extern const KmStepType km_step_minmax;
 extern const KmStepType km_step_rff;
 extern const KmStepType km_step_orf;
+extern const KmStepType km_step_nystroem;
 
 extern const KmEstimatorType km_estimator_svc;
 extern const KmEstimatorType km_estimator_nu_svc;

@@ -21,7 +21,7 @@ project_out(size_t k, size_t d, const double *units, double *row)
         double along = km_dot_fixed(d, unit, row);
 
         for (size_t j = 0; j < d; j++)
-            row[j] = fma(-along, unit[j], row[j]);
+            row[j] -= along * unit[j];
     }
 }
 

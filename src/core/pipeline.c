@@ -183,9 +183,10 @@ resolve_stage(KmContext *ctx, KmStage *stage, const KmTable *table)
 }
 
 /* Resolve all steps of the learner; rows: in, the raw rows; out, those that the estimator is fitted
- * to, unless it can stream.  Nobody needs what the last step makes when there is no estimator. */
+ * to, unless it can stream.  Nobody needs what the last step makes when there is no estimator.  What the
+ * steps say of themselves becomes facts of `notes`. */
 static KmStatus
-fit_steps(KmContext *ctx, KmLearner *learner, KmTable *rows)
+fit_steps(KmContext *ctx, KmLearner *learner, KmTable *rows, KmModel *notes)
 {
     const double *raw = rows->x;
 
@@ -197,6 +198,8 @@ fit_steps(KmContext *ctx, KmLearner *learner, KmTable *rows)
 
         KM_TRY(resolve_stage(ctx, stage, rows));
         KM_TRY(prepare_stage(ctx, stage, rows->d, &step));
+        if (stage->type->describe != NULL)
+            KM_TRY(stage->type->describe(ctx, &stage->args, &step, rows->n, rows->x, notes));
         if (i + 1 == learner->n_steps && (learner->estimator == NULL || km_learner_streams(ctx, learner)))
             continue;
         KM_TRY(map_rows(ctx, stage, &step, rows));
@@ -234,17 +237,28 @@ fit_estimator(KmContext *ctx, KmLearner *learner, const KmTable *raw, const KmTa
     return describe(ctx, learner, raw, *out);
 }
 
+static KmStatus
+copy_facts(KmContext *ctx, const KmModel *from, KmModel *to)
+{
+    for (size_t i = 0; i < from->n_facts; i++)
+        KM_TRY(km_model_add_fact(ctx, to, from->fact[i].name, from->fact[i].kind, from->fact[i].number));
+    return KM_OK;
+}
+
 KmStatus
 km_learner_fit(KmContext *ctx, const KmLearner *learner, const KmTable *table, KmModel **out)
 {
     KmTable rows = *table;
     KmLearner *resolved;
+    KmModel *notes;
 
     KM_TRY(check_grid(ctx, learner));
     KM_TRY(check_table(ctx, learner, table));
     KM_TRY(km_learner_with_defaults(ctx, learner, &resolved));
-    KM_TRY(fit_steps(ctx, resolved, &rows));
+    KM_TRY(km_model_create(ctx, &notes));
+    KM_TRY(fit_steps(ctx, resolved, &rows, notes));
     KM_TRY(fit_estimator(ctx, resolved, table, &rows, out));
+    KM_TRY(copy_facts(ctx, notes, *out));
     if (rows.x != table->x)
         km_free(ctx, (double *) rows.x);
     return check_size(ctx, *out);

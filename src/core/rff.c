@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "approximation.h"
 #include "kernel_eval.h"
 #include "learner_types.h"
 #include "orthogonal.h"
@@ -26,6 +27,7 @@
 
 typedef struct Rff
 {
+    const KmKernel *kernel;
     const KmLeaf *leaf;
     size_t d;                   /* columns of the rows that come in */
     KmPanel frequencies;        /* D/2 x columns of the leaf's own rows */
@@ -230,6 +232,7 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
     KM_TRY(km_kernel_check_dimension(ctx, kernel, d));
     KM_TRY(value_at_zero(ctx, rff->leaf, km_leaf_dimension(rff->leaf, d), &at_zero));
     scale *= at_zero;
+    rff->kernel = kernel;
     rff->d = d;
     rff->factor = sqrt(scale / (double) h) / KM_RFF_GRID;
     if (!(rff->factor > 0 && isfinite(rff->factor)))
@@ -238,6 +241,15 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
     KM_TRY(sample_frequencies(ctx, args, h, rff));
     *out = (KmStep) {.d_in = d, .d_out = n_components, .state = rff, .apply = apply};
     return KM_OK;
+}
+
+static KmStatus
+describe(KmContext *ctx, const KmArgs *args, const KmStep *step, size_t n, const double *x, KmModel *model)
+{
+    const Rff *rff = step->state;
+
+    (void) args;
+    return km_approximation_error(ctx, rff->kernel, step, n, x, model);
 }
 
 #define PARAMS \
@@ -253,6 +265,7 @@ const KmStepType km_step_rff = {
     .is_resolved = is_resolved,
     .resolve = resolve,
     .prepare = prepare,
+    .describe = describe,
     .exact = true,
 };
 
@@ -261,5 +274,6 @@ const KmStepType km_step_orf = {
     .is_resolved = is_resolved,
     .resolve = resolve,
     .prepare = prepare,
+    .describe = describe,
     .exact = true,
 };

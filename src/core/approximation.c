@@ -1,0 +1,107 @@
+/* approximation.c: kernel values beside products of features (see approximation.h). */
+#include "approximation.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "landmarks.h"
+
+#define ERROR_ROWS 200
+#define TRACE_ROWS 1000
+
+/* At most `most` distinct rows, evenly spaced: of rows in canonical order, from all over the table. */
+typedef struct Sample
+{
+    size_t n;
+    double *x;                  /* n x d_in */
+    double *z;                  /* n x d_out */
+} Sample;
+
+static KmStatus
+take_sample(KmContext *ctx, const KmStep *step, size_t n, const double *x, size_t most, Sample *out)
+{
+    size_t d = step->d_in;
+    KmDistinct rows;
+
+    KM_TRY(km_distinct_rows(ctx, n, d, x, NULL, &rows));
+    out->n = rows.n < most ? rows.n : most;
+    KM_TRY(km_alloc_bytes(ctx, out->n, d * sizeof(double), (void **) &out->x));
+    KM_TRY(km_alloc_bytes(ctx, out->n, step->d_out * sizeof(double), (void **) &out->z));
+    for (size_t i = 0; i < out->n; i++)
+        memcpy(out->x + i * d, rows.x + i * rows.n / out->n * d, d * sizeof *x);
+    km_free(ctx, rows.weight);
+    if (rows.x != x)
+        km_free(ctx, (double *) rows.x);
+    for (size_t i = 0; i < out->n; i += KM_SCORE_ROWS)
+    {
+        KM_TRY(km_poll(ctx));
+        KM_TRY(step->apply(ctx, step, out->n - i < KM_SCORE_ROWS ? out->n - i : KM_SCORE_ROWS, out->x + i * d,
+                           out->z + i * step->d_out));
+    }
+    return KM_OK;
+}
+
+static void
+free_sample(KmContext *ctx, Sample *sample)
+{
+    km_free(ctx, sample->x);
+    km_free(ctx, sample->z);
+}
+
+/* The share, where double precision can say it. */
+static KmStatus
+add_share(KmContext *ctx, KmModel *model, const char *name, double part, double whole)
+{
+    double share = whole > 0 ? part / whole : part;
+
+    return isfinite(share) ? km_model_add_fact(ctx, model, name, KM_FACT_NUMBER, share) : KM_OK;
+}
+
+KmStatus
+km_approximation_error(KmContext *ctx, const KmKernel *kernel, const KmStep *step, size_t n, const double *x,
+                       KmModel *model)
+{
+    double error = 0, size = 0, *k;
+    KmTarget *target;
+    Sample sample;
+
+    KM_TRY(take_sample(ctx, step, n, x, ERROR_ROWS, &sample));
+    KM_TRY(km_target_create(ctx, kernel, sample.n, step->d_in, sample.x, &target));
+    KM_TRY(km_alloc(ctx, km_target_stride(target), &k));
+    for (size_t i = 0; i < sample.n; i++)
+    {
+        KM_TRY(km_target_values(ctx, target, 1, sample.x + i * step->d_in, km_target_stride(target), k));
+        for (size_t j = 0; j < sample.n; j++)
+        {
+            double product = km_dot_fixed(step->d_out, sample.z + i * step->d_out, sample.z + j * step->d_out);
+
+            error += (product - k[j]) * (product - k[j]);
+            size += k[j] * k[j];
+        }
+    }
+    km_free(ctx, k);
+    km_target_free(ctx, target);
+    free_sample(ctx, &sample);
+    return add_share(ctx, model, "kernel_error", sqrt(error), sqrt(size));
+}
+
+KmStatus
+km_approximation_residual(KmContext *ctx, const KmKernel *kernel, const KmStep *step, size_t n, const double *x,
+                          KmModel *model)
+{
+    double left = 0, trace = 0;
+    Sample sample;
+
+    KM_TRY(take_sample(ctx, step, n, x, TRACE_ROWS, &sample));
+    for (size_t i = 0; i < sample.n; i++)
+    {
+        const double *row = sample.x + i * step->d_in, *z = sample.z + i * step->d_out;
+        double self;
+
+        KM_TRY(km_kernel_value(ctx, kernel, step->d_in, row, row, &self));
+        left += self - km_dot_fixed(step->d_out, z, z);
+        trace += self;
+    }
+    free_sample(ctx, &sample);
+    return add_share(ctx, model, "residual_trace", fmax(left, 0), trace);
+}
