@@ -8,7 +8,8 @@
 #include "learner_types.h"
 
 static const KmStepType *const step_types[] = {
-    &km_step_impute, &km_step_scale, &km_step_minmax, &km_step_rff, &km_step_orf, &km_step_nystroem
+    &km_step_impute, &km_step_scale, &km_step_minmax, &km_step_rff, &km_step_orf, &km_step_nystroem,
+    &km_step_poly_features, &km_step_additive_chi2_features
 };
 static const KmEstimatorType *const estimator_types[] = {
     &km_estimator_svc, &km_estimator_nu_svc, &km_estimator_svr, &km_estimator_nu_svr, &km_estimator_one_class,

@@ -12,6 +12,8 @@ extern const KmStepType km_step_minmax;
 extern const KmStepType km_step_rff;
 extern const KmStepType km_step_orf;
 extern const KmStepType km_step_nystroem;
+extern const KmStepType km_step_poly_features;
+extern const KmStepType km_step_additive_chi2_features;
 
 extern const KmEstimatorType km_estimator_svc;
 extern const KmEstimatorType km_estimator_nu_svc;
