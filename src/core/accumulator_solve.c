@@ -8,6 +8,7 @@
 
 #include "feature_map.h"
 #include "learner_types.h"
+#include "linear.h"
 #include "ridge.h"
 #include "sums_products.h"
 
@@ -140,7 +141,7 @@ solve(KmContext *ctx, const KmLearner *learner, const KmProducts *products, KmMo
     finish(products, ridge, intercept);
     km_free(ctx, ridge->a);
     KM_TRY(new_model(ctx, learner, sums, out));
-    return km_ridge_store(ctx, ridge, intercept, *out);
+    return km_linear_store(ctx, "ridge", sums->features, sums->targets, ridge->b, intercept, *out);
 }
 
 KmStatus

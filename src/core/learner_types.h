@@ -24,5 +24,9 @@ extern const KmEstimatorType km_estimator_krr;
 extern const KmEstimatorType km_estimator_gp;
 extern const KmEstimatorType km_estimator_gpc;
 extern const KmEstimatorType km_estimator_ridge;
+extern const KmEstimatorType km_estimator_ridge_classifier;
+extern const KmEstimatorType km_estimator_logistic;
+extern const KmEstimatorType km_estimator_linear_svc;
+extern const KmEstimatorType km_estimator_linear_svr;
 
 #endif

@@ -13,10 +13,12 @@
 
 #include "blas.h"
 #include "cholesky.h"
+#include "design.h"
 #include "learner_types.h"
+#include "linear.h"
 
 #define BLOCK_ROWS 256          /* centred rows at a time */
-#define BAND 256                /* rows of Z'Z at a time: between polls */
+#define POLL_ROWS 256           /* of the matrix between polls */
 
 /* ---- the normal equations ---- */
 
@@ -50,7 +52,7 @@ add_penalty(KmContext *ctx, KmRidge *ridge, double lambda)
 
     for (size_t i = 0; i < ridge->d && finite; i++)
     {
-        if (i % BAND == 0)
+        if (i % POLL_ROWS == 0)
             KM_TRY(km_poll(ctx));
         ridge->a[i * ridge->d + i] += lambda;
         finite = is_finite(i + 1, ridge->a + i * ridge->d);
@@ -83,15 +85,6 @@ km_ridge_solve(KmContext *ctx, KmRidge *ridge, double lambda)
     if (!is_finite(d * ridge->m, ridge->b))
         return km_fail(ctx, KM_RANGE, "ridge: the coefficients overflow");
     return KM_OK;
-}
-
-KmStatus
-km_ridge_store(KmContext *ctx, const KmRidge *ridge, double *intercept, KmModel *model)
-{
-    if (!is_finite(ridge->m, intercept) || !is_finite(ridge->d * ridge->m, ridge->b))
-        return km_fail(ctx, KM_RANGE, "ridge: the coefficients overflow");
-    KM_TRY(km_model_add_array(ctx, model, "coef", ridge->d, ridge->m, ridge->b));
-    return km_model_add_array(ctx, model, "intercept", 1, ridge->m, intercept);
 }
 
 /* ---- from rows ---- */
@@ -148,27 +141,6 @@ learn_means(KmContext *ctx, Fit *fit)
     return KM_OK;
 }
 
-/* The lower triangle of A += Z'Z, a band of rows at a time. */
-static KmStatus
-add_squares(KmContext *ctx, const Fit *fit, size_t rows, KmRidge *ridge)
-{
-    int ld = (int) fit->width, d = (int) ridge->d, m = (int) rows;
-
-    for (size_t i = 0; i < ridge->d; i += BAND)
-    {
-        int n = (int) (ridge->d - i < BAND ? ridge->d - i : BAND);
-        const double *left = fit->block + i;
-        double *band = ridge->a + i * ridge->d;
-
-        KM_TRY(km_poll(ctx));
-        if (i > 0)
-            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, n, (int) i, m, 1, left, ld, fit->block, ld,
-                        1, band, d);
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, n, m, 1, left, ld, 1, band + i, d);
-    }
-    return KM_OK;
-}
-
 static KmStatus
 add_rows(KmContext *ctx, const Fit *fit, size_t first, size_t rows, KmRidge *ridge)
 {
@@ -183,88 +155,56 @@ add_rows(KmContext *ctx, const Fit *fit, size_t first, size_t rows, KmRidge *rid
         for (size_t j = 0; j < fit->width; j++)
             row[j] *= root;
     }
-    KM_TRY(add_squares(ctx, fit, rows, ridge));
+    KM_TRY(km_add_squares(ctx, rows, ridge->d, fit->width, fit->block, ridge->d, ridge->a));
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int) ridge->d, m, (int) rows, 1, fit->block, ld,
                 fit->block + fit->d, ld, 1, ridge->b, m);
     return KM_OK;
 }
 
-/* intercept = ybar - zbar'W, in place of ybar. */
-static void
-finish_intercept(const KmRidge *ridge, const double *mean, double *intercept)
+KmStatus
+km_ridge_fit(KmContext *ctx, const KmTable *table, double lambda, bool centred, double **w, double **intercept)
 {
-    for (size_t t = 0; t < ridge->m; t++)
-    {
-        intercept[t] = mean[ridge->d + t];
-        for (size_t j = 0; j < ridge->d; j++)
-            intercept[t] -= mean[j] * ridge->b[j * ridge->m + t];
-    }
+    size_t d = table->d, m = table->n_targets, width = d + m;
+    Fit fit = {.table = table, .d = d, .width = width};
+    KmRidge *ridge;
+
+    KM_TRY(km_ridge_create(ctx, d, m, &ridge));
+    KM_TRY(km_alloc_zero(ctx, width, &fit.mean));
+    KM_TRY(km_alloc(ctx, BLOCK_ROWS * width, &fit.block));
+    KM_TRY(km_alloc(ctx, m, intercept));
+    memset(ridge->a, 0, d * d * sizeof *ridge->a);
+    memset(ridge->b, 0, d * m * sizeof *ridge->b);
+    if (centred)
+        KM_TRY(learn_means(ctx, &fit));
+    for (size_t i = 0; i < table->n; i += BLOCK_ROWS)
+        KM_TRY(add_rows(ctx, &fit, i, table->n - i < BLOCK_ROWS ? table->n - i : BLOCK_ROWS, ridge));
+    KM_TRY(km_ridge_solve(ctx, ridge, lambda));
+    *w = ridge->b;
+    memcpy(*intercept, fit.mean + d, m * sizeof **intercept);
+    km_linear_uncentre(d, m, fit.mean, *w, *intercept);
+    km_free(ctx, fit.block);
+    km_free(ctx, ridge->a);
+    return KM_OK;
 }
 
 static KmStatus
 fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
 {
-    size_t d = table->d, m = table->n_targets, width = d + m;
-    Fit fit = {.table = table, .d = d, .width = width};
-    double *intercept;
-    KmRidge *ridge;
+    double *w, *intercept;
 
     (void) node;
-    KM_TRY(km_ridge_create(ctx, d, m, &ridge));
-    KM_TRY(km_alloc_zero(ctx, width, &fit.mean));
-    KM_TRY(km_alloc(ctx, BLOCK_ROWS * width, &fit.block));
-    KM_TRY(km_alloc(ctx, m, &intercept));
-    memset(ridge->a, 0, d * d * sizeof *ridge->a);
-    memset(ridge->b, 0, d * m * sizeof *ridge->b);
-    if (km_arg_number(args, "intercept") != 0)
-        KM_TRY(learn_means(ctx, &fit));
-    for (size_t i = 0; i < table->n; i += BLOCK_ROWS)
-        KM_TRY(add_rows(ctx, &fit, i, table->n - i < BLOCK_ROWS ? table->n - i : BLOCK_ROWS, ridge));
-    KM_TRY(km_ridge_solve(ctx, ridge, km_arg_number(args, "lambda")));
-    finish_intercept(ridge, fit.mean, intercept);
-    km_free(ctx, fit.block);
-    km_free(ctx, ridge->a);
-    return km_ridge_store(ctx, ridge, intercept, model);
+    KM_TRY(km_ridge_fit(ctx, table, km_arg_number(args, "lambda"), km_arg_number(args, "intercept") != 0, &w,
+                        &intercept));
+    return km_linear_store(ctx, "ridge", table->d, table->n_targets, w, intercept, model);
 }
 
 /* ---- scoring ---- */
 
-typedef struct Scorer
-{
-    double *coef;               /* m x d */
-    const double *intercept;    /* m */
-} Scorer;
-
-static KmStatus
-run(KmContext *ctx, const KmScore *score, size_t rows, const double *z, double *out)
-{
-    const Scorer *scorer = score->state;
-
-    (void) ctx;
-    for (size_t i = 0; i < rows; i++)
-        for (size_t t = 0; t < score->n_out; t++)
-            out[i * score->n_out + t] = km_dot_fixed(score->d, z + i * score->d, scorer->coef + t * score->d)
-                + scorer->intercept[t];
-    return KM_OK;
-}
-
 static KmStatus
 prepare(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmScore *out)
 {
-    const KmArray *coef, *intercept;
-    Scorer *scorer;
-
     (void) args;
-    KM_TRY(km_model_expect(ctx, model, "coef", d, SIZE_MAX, &coef));
-    KM_TRY(km_model_expect(ctx, model, "intercept", 1, coef->columns, &intercept));
-    KM_TRY(km_alloc(ctx, 1, &scorer));
-    KM_TRY(km_alloc(ctx, d * coef->columns, &scorer->coef));
-    for (size_t j = 0; j < d; j++)
-        for (size_t t = 0; t < coef->columns; t++)
-            scorer->coef[t * d + j] = coef->data[j * coef->columns + t];
-    scorer->intercept = intercept->data;
-    *out = (KmScore) {.d = d, .n_out = coef->columns, .state = scorer, .run = run};
-    return KM_OK;
+    return km_linear_prepare(ctx, model, d, KM_DECISION_VALUES, out);
 }
 
 const KmEstimatorType km_estimator_ridge = {

@@ -19,7 +19,9 @@ typedef struct KmRidge
 extern KmStatus km_ridge_create(KmContext *ctx, size_t d, size_t m, KmRidge **out);
 /* KM_SINGULAR naming the feature whose pivot vanishes; KM_RANGE where double precision cannot hold it. */
 extern KmStatus km_ridge_solve(KmContext *ctx, KmRidge *ridge, double lambda);
-/* Put W and the intercepts (m numbers) into the model. */
-extern KmStatus km_ridge_store(KmContext *ctx, const KmRidge *ridge, double *intercept, KmModel *model);
+
+/* The whole for a table: w (d x m) and intercepts (m; zeros unless centred) for the features as they are. */
+extern KmStatus km_ridge_fit(KmContext *ctx, const KmTable *table, double lambda, bool centred, double **w,
+                             double **intercept);
 
 #endif

@@ -1,0 +1,82 @@
+/* linear.c: arrays and scores of linear models (see linear.h). */
+#include "linear.h"
+
+#include <math.h>
+
+static bool
+is_finite(size_t n, const double *v)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(v[i]))
+            return false;
+    return true;
+}
+
+KmStatus
+km_linear_store(KmContext *ctx, const char *what, size_t d, size_t m, double *w, double *intercept, KmModel *model)
+{
+    if (!is_finite(m, intercept) || !is_finite(d * m, w))
+        return km_fail(ctx, KM_RANGE, "%s: the coefficients overflow", what);
+    KM_TRY(km_model_add_array(ctx, model, "coef", d, m, w));
+    return km_model_add_array(ctx, model, "intercept", 1, m, intercept);
+}
+
+KmStatus
+km_linear_check_classes(KmContext *ctx, const char *what, const KmTable *table)
+{
+    if (table->classes->n >= 2)
+        return KM_OK;
+    return km_fail(ctx, KM_DATA, "%s needs at least two classes, found only \"%s\"", what, table->classes->text[0]);
+}
+
+void
+km_linear_uncentre(size_t d, size_t m, const double *mean, const double *w, double *intercept)
+{
+    for (size_t t = 0; t < m; t++)
+        for (size_t j = 0; j < d; j++)
+            intercept[t] -= mean[j] * w[j * m + t];
+}
+
+/* ---- scoring ---- */
+
+typedef struct Scorer
+{
+    double *coef;               /* m x d */
+    const double *intercept;    /* m */
+} Scorer;
+
+static KmStatus
+run(KmContext *ctx, const KmScore *score, size_t rows, const double *z, double *out)
+{
+    const Scorer *scorer = score->state;
+    double products[KM_SCORE_ROWS];
+
+    (void) ctx;
+    for (size_t t = 0; t < score->n_out; t++)
+    {
+        km_dot_fixed_rows(rows, score->d, score->d, z, scorer->coef + t * score->d, products);
+        for (size_t i = 0; i < rows; i++)
+            out[i * score->n_out + t] = products[i] + scorer->intercept[t];
+    }
+    return KM_OK;
+}
+
+KmStatus
+km_linear_prepare(KmContext *ctx, const KmModel *model, size_t d, KmDecision decision, KmScore *out)
+{
+    const KmArray *coef, *intercept;
+    Scorer *scorer;
+
+    KM_TRY(km_model_expect(ctx, model, "coef", d, SIZE_MAX, &coef));
+    KM_TRY(km_model_expect(ctx, model, "intercept", 1, coef->columns, &intercept));
+    if (coef->columns == 0)
+        return km_fail(ctx, KM_CORRUPT, "model has no coefficients");
+    KM_TRY(km_alloc(ctx, 1, &scorer));
+    KM_TRY(km_alloc_bytes(ctx, coef->columns, d * sizeof *scorer->coef, (void **) &scorer->coef));
+    for (size_t j = 0; j < d; j++)
+        for (size_t t = 0; t < coef->columns; t++)
+            scorer->coef[t * d + j] = coef->data[j * coef->columns + t];
+    scorer->intercept = intercept->data;
+    *out = (KmScore) {.d = d, .n_out = coef->columns, .decision = decision, .state = scorer, .run = run};
+    return KM_OK;
+}
