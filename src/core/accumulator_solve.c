@@ -125,6 +125,18 @@ new_model(KmContext *ctx, const KmLearner *learner, const KmSums *sums, KmModel 
     return KM_OK;
 }
 
+/* What the last step says of itself. */
+static KmStatus
+describe_map(KmContext *ctx, const KmProducts *products, KmModel *model)
+{
+    const KmLearner *steps = products->steps;
+    const KmStage *last = steps->n_steps > 0 ? &steps->step[steps->n_steps - 1] : NULL;
+
+    if (last == NULL || last->type->describe == NULL)
+        return KM_OK;
+    return last->type->describe(ctx, &last->args, &products->map->step[steps->n_steps - 1], 0, NULL, model);
+}
+
 static KmStatus
 solve(KmContext *ctx, const KmLearner *learner, const KmProducts *products, KmModel **out)
 {
@@ -141,6 +153,7 @@ solve(KmContext *ctx, const KmLearner *learner, const KmProducts *products, KmMo
     finish(products, ridge, intercept);
     km_free(ctx, ridge->a);
     KM_TRY(new_model(ctx, learner, sums, out));
+    KM_TRY(describe_map(ctx, products, *out));
     return km_linear_store(ctx, "ridge", sums->features, sums->targets, ridge->b, intercept, *out);
 }
 

@@ -117,7 +117,7 @@ describe(KmContext *ctx, const KmArgs *args, const KmStep *step, size_t n, const
     const Chi2 *chi2 = step->state;
 
     (void) args;
-    return km_approximation_error(ctx, chi2->kernel, step, n, x, model);
+    return n == 0 ? KM_OK : km_approximation_error(ctx, chi2->kernel, step, n, x, model);
 }
 
 const KmStepType km_step_additive_chi2_features = {

@@ -35,7 +35,7 @@ typedef struct KmStepType
     /* Make ready, from resolved args, for rows of d columns; checks everything. */
     KmStatus (*prepare)(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out);
     /* Add facts to a model that was fitted with the step made ready: how well it approximates, on the rows
-     * (n x d_in) that came in.  Not called where only sums of rows are at hand.  NULL: nothing to say. */
+     * (n x d_in) that came in; n is 0 where only their sums are at hand.  NULL: nothing to say. */
     KmStatus (*describe)(KmContext *ctx, const KmArgs *args, const KmStep *step, size_t n, const double *x,
                          KmModel *model);
     /* A grid feature map (cos/sin pairs rounded to 2^-14): sums of its features are exact.

@@ -195,12 +195,14 @@ fit_steps(KmContext *ctx, KmLearner *learner, KmTable *rows, KmModel *notes)
         KmStage *stage = &learner->step[i];
         const double *before = rows->x;
         KmStep step;
+        bool streams;
 
         KM_TRY(resolve_stage(ctx, stage, rows));
         KM_TRY(prepare_stage(ctx, stage, rows->d, &step));
-        if (stage->type->describe != NULL)
+        streams = i + 1 == learner->n_steps && km_learner_streams(ctx, learner);
+        if (stage->type->describe != NULL && !streams)
             KM_TRY(stage->type->describe(ctx, &stage->args, &step, rows->n, rows->x, notes));
-        if (i + 1 == learner->n_steps && (learner->estimator == NULL || km_learner_streams(ctx, learner)))
+        if (streams || (i + 1 == learner->n_steps && learner->estimator == NULL))
             continue;
         KM_TRY(map_rows(ctx, stage, &step, rows));
         if (before != raw)

@@ -20,9 +20,12 @@
 #include "kernel_eval.h"
 #include "learner_types.h"
 #include "orthogonal.h"
+#include "random.h"
 #include "vmath.h"
 
 #define MAX_COMPONENTS 1000000
+#define POINTS 200              /* drawn for the error of the kernel */
+#define STREAM_POINTS (UINT64_C(0x706f696e) << 32)
 #define ROUNDER 0x1.8p52        /* adding and taking it away rounds |v| < 2^51 to a whole number */
 
 typedef struct Rff
@@ -243,13 +246,71 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
     return KM_OK;
 }
 
+/* ---- how well they approximate ---- */
+
+static const double *
+size_of(const void *sizes, size_t i)
+{
+    return (const double *) sizes + i;
+}
+
+/* Median size of the frequencies' elements, of the first thousand. */
+static KmStatus
+median_size(KmContext *ctx, const KmPanel *w, double *out)
+{
+    size_t rows = w->n < 1 + 1000 / w->d ? w->n : 1 + 1000 / w->d, n = rows * w->d, *order;
+    double *size;
+
+    KM_TRY(km_alloc(ctx, n, &size));
+    KM_TRY(km_alloc(ctx, n, &order));
+    for (size_t j = 0; j < rows; j++)
+        for (size_t k = 0; k < w->d; k++)
+            size[j * w->d + k] =
+                fabs(w->data[(j / KM_PANEL_WIDTH * w->d + k) * KM_PANEL_WIDTH + j % KM_PANEL_WIDTH]);
+    KM_TRY(km_rows_order(ctx, n, 1, size_of, size, order));
+    *out = size[order[n / 2]];
+    km_free(ctx, order);
+    km_free(ctx, size);
+    return KM_OK;
+}
+
+/* Normal rows at distances where the kernel falls from its value at 0. */
+static KmStatus
+draw_points(KmContext *ctx, const KmArgs *args, const KmPanel *w, size_t n, double *out)
+{
+    double size;
+
+    KM_TRY(median_size(ctx, w, &size));
+    km_random_normal((uint64_t) km_arg_number(args, "seed"), STREAM_POINTS, 0, n * w->d, out);
+    for (size_t i = 0; i < n * w->d && size > 0; i++)
+        out[i] /= size * sqrt((double) w->d);
+    return KM_OK;
+}
+
+/* Of drawn points, not of rows: where only sums are kept there are none, and models from sums and from
+ * rows are the same.  The points are the leaf's own rows, so its choice and scale of columns do not matter. */
 static KmStatus
 describe(KmContext *ctx, const KmArgs *args, const KmStep *step, size_t n, const double *x, KmModel *model)
 {
     const Rff *rff = step->state;
+    size_t d = rff->frequencies.d;
+    KmKernel kernel = {.op = KM_OP_LEAF, .leaf = *rff->leaf, .n_leaves = 1, .node = rff->kernel->node};
+    Rff own = *rff;
+    KmStep features = {.d_in = d, .d_out = step->d_out, .state = &own, .apply = apply};
+    double *points, at_zero;
 
-    (void) args;
-    return km_approximation_error(ctx, rff->kernel, step, n, x, model);
+    (void) n;
+    (void) x;
+    kernel.leaf.n_dims = kernel.leaf.n_scale = kernel.leaf.n_factor = kernel.leaf.index = 0;
+    KM_TRY(value_at_zero(ctx, rff->leaf, d, &at_zero));
+    own.leaf = &kernel.leaf;
+    own.d = d;
+    own.factor = sqrt(at_zero / (double) rff->frequencies.n) / KM_RFF_GRID;
+    KM_TRY(km_alloc(ctx, POINTS * d, &points));
+    KM_TRY(draw_points(ctx, args, &rff->frequencies, POINTS, points));
+    KM_TRY(km_approximation_error(ctx, &kernel, &features, POINTS, points, model));
+    km_free(ctx, points);
+    return KM_OK;
 }
 
 #define PARAMS \

@@ -7,9 +7,9 @@
 #include "feature_map.h"
 #include "sums_layout.h"
 
-/* The factor of the sums' own map, after a check that it is a map of these dimensions. */
+/* The sums' own map, after a check that it is one of these dimensions. */
 static KmStatus
-read_factor(KmContext *ctx, const KmSums *sums, double *factor)
+read_map(KmContext *ctx, const KmSums *sums, KmProducts *out)
 {
     KmLearner *learner;
     KmFeatureMap *map;
@@ -19,7 +19,9 @@ read_factor(KmContext *ctx, const KmSums *sums, double *factor)
     if (map->features != sums->features || map->exact != !(sums->flags & KM_SUMS_PLAIN))
         return km_fail(ctx, KM_CORRUPT, "accumulator of %u features, but its map makes %zu", sums->features,
                        map->features);
-    *factor = map->factor;
+    out->steps = learner;
+    out->map = map;
+    out->factor = map->factor;
     return KM_OK;
 }
 
@@ -29,7 +31,7 @@ km_products_open(KmContext *ctx, const KmSums *sums, KmProducts *out)
     *out = (KmProducts) {.sums = sums, .n = km_sums_row(sums, sums->features)[sums->features]};
     if (!(out->n > 0))
         return km_fail(ctx, KM_CORRUPT, "accumulator of rows whose weights sum to %g", out->n);
-    return read_factor(ctx, sums, &out->factor);
+    return read_map(ctx, sums, out);
 }
 
 /* ---- columns of the sums ---- */

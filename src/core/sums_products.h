@@ -13,6 +13,8 @@
 typedef struct KmProducts
 {
     const KmSums *sums;
+    const KmLearner *steps;     /* their map, as typed and made ready */
+    const KmFeatureMap *map;
     double n;                   /* total weight */
     double factor;              /* true features over those in the sums */
     bool centred;               /* deviations from the means */

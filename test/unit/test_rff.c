@@ -286,6 +286,34 @@ test_resolve(void **state)
     }
 }
 
+/* The error that a model states falls as the root of the features, and does not depend on scales. */
+static void
+test_stated_error(void **state)
+{
+    const char *const kernels[] = {"rbf(gamma=0.3)", "7*rbf(gamma=2e6)", "rbf(length_scale=[0.5, 1, 4])",
+                                   "laplacian(gamma=0.2, dims=[2, 3])", "cauchy(length_scale=2)"};
+    double y[REFERENCE_ROWS] = {1, 2, 3};
+    KmTable table = {.n = REFERENCE_ROWS, .d = 3, .x = reference_x, .n_targets = 1, .y = y};
+
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+    {
+        double error[2];
+
+        for (size_t s = 0; s < 2; s++)
+        {
+            char text[120];
+            KmModel *model;
+
+            snprintf(text, sizeof text, "rff(%s, %d) | ridge", kernels[i], s == 0 ? 100 : 6400);
+            ok(km_learner_fit(*state, learner_of(*state, text), &table, &model));
+            error[s] = km_model_fact(model, "kernel_error")->number;
+        }
+        assert_true(error[0] > 0.03 && error[0] < 0.6);
+        assert_true(error[1] < error[0] / 4 && error[1] > error[0] / 16);
+        km_context_reset(*state);
+    }
+}
+
 int
 main(void)
 {
@@ -299,6 +327,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_grid, context_setup, context_teardown),
         cmocka_unit_test_setup_teardown(test_refusals, context_setup, context_teardown),
         cmocka_unit_test_setup_teardown(test_resolve, context_setup, context_teardown),
+        cmocka_unit_test_setup_teardown(test_stated_error, context_setup, context_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
