@@ -166,6 +166,9 @@ extern size_t km_points_count(const KmPoints *points);
 /* Copy rows row[0..m-1] into `into` (made by km_points_reserve with capacity >= m). */
 extern KmStatus km_points_reserve(KmContext *ctx, const KmPoints *like, size_t capacity, KmPoints **out);
 extern void km_points_gather(const KmPoints *points, size_t m, const size_t *row, KmPoints *into);
+/* The same for float32 tiles only, which need less of the rows. */
+extern KmStatus km_points_gather_f32(KmContext *ctx, const KmPoints *points, size_t m, const size_t *row,
+                                     KmPoints *into);
 
 /* out[i * ld + j] = k(a_{i0+i}, b_{j0+j}), m x n, float64.  Where a == b and the indices
  * agree the value is the exact diagonal, and tiles of one Gram are symmetric to the bit

@@ -9,8 +9,9 @@
 #define SINGLE_TOL 1e-4         /* float32 rows for tolerances from here on … */
 #define SINGLE_BOX 1e4          /* … and boxes up to here: rounding times the box stays below them */
 #define WORK_ARRAYS 24          /* float64 arrays of a solver over all variables, and its caller's */
-#define WORK_BYTES ((size_t) 4 << 20)   /* blocks of variables, tiles */
-#define POINT_ARRAYS 6          /* copies of the rows: points, in float32, of a pair, in the model */
+#define WORK_BYTES ((size_t) 4 << 20)   /* tiles */
+#define BLOCK_ARRAYS 4          /* copies of the rows of a block of variables */
+#define POINT_ARRAYS 7          /* copies of the rows: without repeats, points, in float32, of a pair, in the model */
 
 /* ---- weights ---- */
 
@@ -40,6 +41,79 @@ km_largest(size_t n, const double *values)
     return most;
 }
 
+/* ---- equal rows ---- */
+
+static bool
+are_equal(size_t n, const double *a, const double *b)
+{
+    size_t j = 0;
+
+    while (j < n && a[j] == b[j])
+        j++;
+    return j == n;
+}
+
+static bool
+repeats(const KmTable *table, size_t i)
+{
+    size_t d = table->d, targets = table->y == NULL ? 0 : table->n_targets;
+
+    return i > 0 && (table->label == NULL || table->label[i] == table->label[i - 1]) &&
+        are_equal(d, table->x + i * d, table->x + (i - 1) * d) &&
+        are_equal(targets, table->y + i * targets, table->y + (i - 1) * targets);
+}
+
+/* Arrays of n rows. */
+static KmStatus
+allocate_table(KmContext *ctx, const KmTable *like, size_t n, double **x, double **y, uint32_t **label,
+               double **w)
+{
+    KM_TRY(km_alloc_bytes(ctx, n, like->d * sizeof **x, (void **) x));
+    KM_TRY(km_alloc(ctx, n, w));
+    if (like->y != NULL)
+        KM_TRY(km_alloc_bytes(ctx, n, like->n_targets * sizeof **y, (void **) y));
+    return like->label == NULL ? KM_OK : km_alloc(ctx, n, label);
+}
+
+KmStatus
+km_table_merge(KmContext *ctx, const KmTable **table)
+{
+    const KmTable *from = *table;
+    double *x, *y = NULL, *w;
+    uint32_t *label = NULL;
+    size_t n = 0, to = 0;
+    KmTable *merged;
+
+    for (size_t i = 0; i < from->n; i++)
+        n += !repeats(from, i);
+    if (n == from->n)
+        return KM_OK;
+    KM_TRY(km_alloc(ctx, 1, &merged));
+    KM_TRY(allocate_table(ctx, from, n, &x, &y, &label, &w));
+    for (size_t i = 0; i < from->n; i++)
+    {
+        if (repeats(from, i))
+        {
+            w[to - 1] += km_table_weight(from, i);
+            continue;
+        }
+        memcpy(x + to * from->d, from->x + i * from->d, from->d * sizeof *x);
+        if (y != NULL)
+            memcpy(y + to * from->n_targets, from->y + i * from->n_targets, from->n_targets * sizeof *y);
+        if (label != NULL)
+            label[to] = from->label[i];
+        w[to++] = km_table_weight(from, i);
+    }
+    *merged = *from;
+    merged->n = n;
+    merged->x = x;
+    merged->y = y;
+    merged->label = label;
+    merged->w = w;
+    *table = merged;
+    return KM_OK;
+}
+
 /* ---- beginning ---- */
 
 static KmStatus
@@ -56,6 +130,15 @@ resolve_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *
     return km_signature_bind(ctx, args->signature, node, &again);
 }
 
+/* Bytes of a block of variables and its points. */
+static size_t
+block_bytes(size_t n, size_t d)
+{
+    size_t size = km_smo_block_size(n);
+
+    return 8 * size * (size + BLOCK_ARRAYS * d);
+}
+
 static KmStatus
 check_memory(KmContext *ctx, const char *what, size_t n, size_t d)
 {
@@ -64,7 +147,7 @@ check_memory(KmContext *ctx, const char *what, size_t n, size_t d)
     char text[100];
 
     snprintf(text, sizeof text, "%s on %zu rows", what, n);
-    return km_reserve(ctx, WORK_BYTES + arrays + rows, text,
+    return km_reserve(ctx, WORK_BYTES + block_bytes(n, d) + arrays + rows, text,
                       "Use a sample of the rows, or raise kernelml.max_memory.");
 }
 
@@ -87,7 +170,8 @@ KmStatus
 km_machine_reserve_rows(KmContext *ctx, KmMachine *machine, size_t n_max, double box)
 {
     const KmKernel *kernel = machine->kernel;
-    size_t d = machine->table->d, work = WORK_BYTES + 8 * n_max * (WORK_ARRAYS + 2 * d), left;
+    size_t d = machine->table->d, left;
+    size_t work = WORK_BYTES + block_bytes(n_max, d) + 8 * n_max * (WORK_ARRAYS + 2 * d);
     bool single = km_kernel_has_f32(kernel) && (kernel->flags & KM_BOUNDED) &&
         machine->tol >= SINGLE_TOL && box <= SINGLE_BOX;
 

@@ -14,7 +14,8 @@
  * multiclass=ovr and k > 2: one a class):
  *   "coef"       n_sv x columns
  *   "intercept"  1 x columns
- * A machine's value is sum_i coef_i k(x_i, x) + intercept.
+ * A machine's value is sum_i coef_i k(x_i, x) + intercept.  Equal rows of equal target are one row, whose
+ * coefficient is the sum of theirs.
  */
 #ifndef KM_MACHINES_H
 #define KM_MACHINES_H
@@ -69,6 +70,9 @@ extern KmStatus km_machine_solve(KmContext *ctx, KmMachine *machine, KmQuadratic
 /* Arrays and facts into the model; a warning if some problem did not converge. */
 extern KmStatus km_machine_end(KmContext *ctx, KmMachine *machine, KmModel *model);
 
+/* Equal rows of equal target, adjacent in canonical order, become one with the sum of their weights: the problem
+ * is the same, and smaller.  *table is replaced by a new one if there are any. */
+extern KmStatus km_table_merge(KmContext *ctx, const KmTable **table);
 extern double km_table_weight(const KmTable *table, size_t i);
 extern double km_table_weights(const KmTable *table);   /* their sum */
 extern double km_largest(size_t n, const double *values);       /* at least 0 */

@@ -96,10 +96,12 @@ static KmStatus
 fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
 {
     size_t k = table->classes->n;
-    KmMachine machine = {.args = args, .table = table};
+    KmMachine machine = {.args = args};
     KmPairs pairs = {.machine = &machine, .n_groups = 2, .load = load_pair, .finish = finish_pair};
     double *box;
 
+    KM_TRY(km_table_merge(ctx, &table));
+    machine.table = table;
     KM_TRY(km_alloc(ctx, table->n, &box));
     for (size_t i = 0; i < table->n; i++)
         box[i] = km_table_weight(table, i);

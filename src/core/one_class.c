@@ -79,8 +79,10 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     KmMachine machine;
     KmQuadratic problem;
     KmSolution solution = {0};
-    size_t n = table->n, n_boundary;
+    size_t n, n_boundary;
 
+    KM_TRY(km_table_merge(ctx, &table));
+    n = table->n;
     KM_TRY(km_machine_begin(ctx, args, node, table, 1, 1, &machine));
     KM_TRY(km_alloc(ctx, n, &linear));
     KM_TRY(km_alloc(ctx, n, &lower));

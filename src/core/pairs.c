@@ -40,6 +40,26 @@ km_pairs_count(KmContext *ctx, KmPairs *pairs)
     return present >= 2 ? KM_OK : too_few(ctx, pairs, present, last);
 }
 
+static KmStatus
+list_rows(KmContext *ctx, KmPairs *pairs)
+{
+    const KmTable *table = pairs->machine->table;
+    size_t *next;
+
+    KM_TRY(km_alloc(ctx, table->n, &pairs->row));
+    KM_TRY(km_alloc_zero(ctx, n_classes(pairs) + 1, &pairs->first));
+    KM_TRY(km_alloc(ctx, n_classes(pairs), &next));
+    for (size_t c = 0; c < n_classes(pairs); c++)
+    {
+        next[c] = pairs->first[c];
+        pairs->first[c + 1] = pairs->first[c] + pairs->size[c];
+    }
+    for (size_t i = 0; i < table->n; i++)
+        if (pairs->box[i] > 0)
+            pairs->row[next[table->label[i]]++] = i;
+    return KM_OK;
+}
+
 /* Rows of the largest pair. */
 static size_t
 largest_pair(const KmPairs *pairs)
@@ -69,17 +89,18 @@ pair_create(KmContext *ctx, size_t n_max, size_t n_groups, KmPair *pair)
     return km_alloc(ctx, n_groups * n_max, &pair->b);
 }
 
+/* The rows of both classes, merged in table order. */
 static void
 pair_members(const KmPairs *pairs, size_t p, size_t q, KmPair *pair)
 {
-    const KmTable *table = pairs->machine->table;
+    const size_t *a = pairs->row + pairs->first[p], *b = pairs->row + pairs->first[q];
+    const size_t *a_end = a + pairs->size[p], *b_end = b + pairs->size[q];
 
     pair->p = p;
     pair->q = q;
     pair->n = 0;
-    for (size_t i = 0; i < table->n; i++)
-        if ((table->label[i] == p || table->label[i] == q) && pairs->box[i] > 0)
-            pair->member[pair->n++] = i;
+    while (a < a_end || b < b_end)
+        pair->member[pair->n++] = b == b_end || (a < a_end && *a < *b) ? *a++ : *b++;
 }
 
 static KmStatus
@@ -89,7 +110,10 @@ pair_rows(KmContext *ctx, const KmPairs *pairs, const KmPair *pair)
 
     if (pairs->subset == NULL)
         return km_machine_open(ctx, machine, machine->points);
-    km_points_gather(machine->points, pair->n, pair->member, pairs->subset);
+    if (machine->source->single)
+        KM_TRY(km_points_gather_f32(ctx, machine->points, pair->n, pair->member, pairs->subset));
+    else
+        km_points_gather(machine->points, pair->n, pair->member, pairs->subset);
     return km_machine_open(ctx, machine, pairs->subset);
 }
 
@@ -142,6 +166,7 @@ km_pairs_solve(KmContext *ctx, KmPairs *pairs)
     size_t n = machine->table->n, n_max = largest_pair(pairs), done = 0;
     KmPair pair;
 
+    KM_TRY(list_rows(ctx, pairs));
     KM_TRY(pair_create(ctx, n_max, pairs->n_groups, &pair));
     if (n_max < n)
         KM_TRY(km_points_reserve(ctx, machine->points, n_max, &pairs->subset));

@@ -22,7 +22,8 @@ struct KmPairs
     KmMachine *machine;
     size_t n_groups;            /* of variables: 2 splits the problem (smo.h) */
     const double *box;          /* table->n: C_i; 0: left out */
-    size_t *size;               /* k: rows that take part (km_pairs_count) */
+    size_t *size;               /* k: rows that take part (km_pairs_count) … */
+    size_t *row, *first;        /* … and which: row[first[c] … first[c + 1] - 1], in table order */
     /* Set linear, lower, upper and the start b of a pair whose classes and members are known. */
     void (*load)(const KmPairs *pairs, KmPair *pair);
     /* After solving, before b becomes coefficients and the solution's bias the intercept. */

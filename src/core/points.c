@@ -367,21 +367,52 @@ fill_single(const KmLeafPoints *points, size_t n, KmSinglePoints *single)
     single->packed = false;
 }
 
+static KmStatus
+reserve_single(KmContext *ctx, const KmPoints *points)
+{
+    KmSinglePoints *single = points->single;
+
+    if (single->rows != NULL)
+        return KM_OK;
+    KM_TRY(km_alloc_bytes(ctx, points->capacity, points->leaf[0].width * sizeof *single->rows,
+                          (void **) &single->rows));
+    return km_alloc(ctx, points->capacity, &single->norms);
+}
+
 KmStatus
 km_points_single(KmContext *ctx, const KmPoints *points)
 {
-    KmSinglePoints *single = points->single;
-    const KmLeafPoints *own = &points->leaf[0];
-
-    if (single->ready)
+    if (points->single->ready)
         return KM_OK;
-    if (single->rows == NULL)
+    KM_TRY(reserve_single(ctx, points));
+    fill_single(&points->leaf[0], points->n, points->single);
+    return KM_OK;
+}
+
+/* Float64 rows are read for small distances; products are of float32. */
+KmStatus
+km_points_gather_f32(KmContext *ctx, const KmPoints *points, size_t m, const size_t *row, KmPoints *into)
+{
+    const KmLeafPoints *own = &points->leaf[0];
+    KmSinglePoints *from = points->single, *to = into->single;
+
+    KM_TRY(km_points_single(ctx, points));
+    if (own->rows == NULL || !from->usable)
     {
-        KM_TRY(km_alloc_bytes(ctx, points->capacity, own->width * sizeof *single->rows,
-                              (void **) &single->rows));
-        KM_TRY(km_alloc(ctx, points->capacity, &single->norms));
+        km_points_gather(points, m, row, into);
+        return KM_OK;
     }
-    fill_single(own, points->n, single);
+    KM_TRY(reserve_single(ctx, into));
+    into->n = m;
+    gather_rows(m, row, own->width, own->rows, into->leaf[0].rows);
+    gather_rows(m, row, 1, points->diagonal, into->diagonal);
+    for (size_t i = 0; i < m; i++)
+    {
+        memcpy(to->rows + i * own->width, from->rows + row[i] * own->width, own->width * sizeof *to->rows);
+        to->norms[i] = from->norms[row[i]];
+    }
+    to->usable = to->ready = true;
+    to->packed = false;
     return KM_OK;
 }
 

@@ -24,10 +24,7 @@ struct KmRows
     size_t n_chunks;            /* length of chunk */
     char **chunk;               /* NULL until needed */
     uint32_t *slot;             /* n_max: slot of a row, or NO_SLOT */
-    uint32_t *owner;            /* per slot: its row */
-    unsigned char *recent;      /* per slot: used since the hand last passed */
-    unsigned char *pinned;      /* per slot: part of the request being served */
-    size_t hand;                /* of the clock */
+    char *strip;                /* KM_ROWS_BATCH x KM_ROWS_STRIP elements; NULL until needed */
     uint64_t made;
 };
 
@@ -74,9 +71,6 @@ km_rows_create(KmContext *ctx, size_t n_max, bool single, size_t budget, KmRows 
     rows->budget = budget;
     KM_TRY(plan_chunks(ctx, rows));
     KM_TRY(km_alloc(ctx, n_max, &rows->slot));
-    KM_TRY(km_alloc(ctx, n_max, &rows->owner));
-    KM_TRY(km_alloc(ctx, n_max, &rows->recent));
-    KM_TRY(km_alloc(ctx, n_max, &rows->pinned));
     *out = rows;
     return KM_OK;
 }
@@ -90,10 +84,8 @@ km_rows_open(KmRows *rows, KmRowSource *source)
     rows->capacity = size_min(source->n, size_min(rows->rows_per_chunk * rows->n_chunks,
                                                   rows->budget / (rows->stride * rows->element)));
     rows->count = 0;
-    rows->hand = 0;
     rows->made = 0;
     memset(rows->slot, 0xff, source->n * sizeof *rows->slot);
-    memset(rows->pinned, 0, source->n);
 }
 
 void
@@ -103,9 +95,7 @@ km_rows_destroy(KmContext *ctx, KmRows *rows)
         km_free(ctx, rows->chunk[c]);
     km_free(ctx, rows->chunk);
     km_free(ctx, rows->slot);
-    km_free(ctx, rows->owner);
-    km_free(ctx, rows->recent);
-    km_free(ctx, rows->pinned);
+    km_free(ctx, rows->strip);
     km_free(ctx, rows);
 }
 
@@ -154,45 +144,13 @@ km_rows_find(const KmRows *rows, size_t i)
 
 /* The next slot never used, with its memory. */
 static KmStatus
-fresh_slot(KmContext *ctx, KmRows *rows, size_t *out)
+assign_slot(KmContext *ctx, KmRows *rows, size_t i)
 {
     size_t c = rows->count / rows->rows_per_chunk;
 
     if (rows->chunk[c] == NULL)
         KM_TRY(km_alloc(ctx, rows->chunk_bytes, &rows->chunk[c]));
-    *out = rows->count++;
-    return KM_OK;
-}
-
-/* The slot that the clock's hand stops at: not part of this request, not used since the hand last passed. */
-static size_t
-stale_slot(KmRows *rows)
-{
-    for (;; rows->hand = (rows->hand + 1) % rows->capacity)
-    {
-        if (rows->pinned[rows->hand])
-            continue;
-        if (!rows->recent[rows->hand])
-            break;
-        rows->recent[rows->hand] = 0;
-    }
-    rows->slot[rows->owner[rows->hand]] = NO_SLOT;
-    return rows->hand;
-}
-
-static KmStatus
-assign_slot(KmContext *ctx, KmRows *rows, size_t i)
-{
-    size_t slot;
-
-    if (rows->count < rows->capacity)
-        KM_TRY(fresh_slot(ctx, rows, &slot));
-    else
-        slot = stale_slot(rows);
-    rows->slot[i] = (uint32_t) slot;
-    rows->owner[slot] = (uint32_t) i;
-    rows->recent[slot] = 1;
-    rows->pinned[slot] = 1;
+    rows->slot[i] = (uint32_t) rows->count++;
     return KM_OK;
 }
 
@@ -208,25 +166,22 @@ zero_padding(const KmRows *rows, size_t i)
 static KmStatus
 fill_slots(KmContext *ctx, KmRows *rows, size_t m, const size_t *i)
 {
-    size_t done = 0;
+    size_t n = rows->source->n, done = 0;
 
     while (done < m)
     {
         size_t first = rows->slot[i[done]], run = 1;
 
-        while (done + run < m && run < KM_ROWS_BATCH && rows->slot[i[done + run]] == first + run &&
-               (first + run) % rows->rows_per_chunk != 0)
+        while (done + run < m && (first + run) % rows->rows_per_chunk != 0)
             run++;
         KM_TRY(km_poll(ctx));
-        KM_TRY(rows->source->make(ctx, rows->source, run, i + done, rows->stride, slot_address(rows, first)));
+        KM_TRY(rows->source->make(ctx, rows->source, run, i + done, 0, n, rows->stride,
+                                  slot_address(rows, first)));
         done += run;
-        rows->made += run;
     }
+    rows->made += m;
     for (size_t r = 0; r < m; r++)
-    {
         zero_padding(rows, i[r]);
-        rows->pinned[rows->slot[i[r]]] = 0;
-    }
     return KM_OK;
 }
 
@@ -239,40 +194,21 @@ km_rows_keep(KmContext *ctx, KmRows *rows, size_t m, const size_t *i)
     return fill_slots(ctx, rows, m, i);
 }
 
-/* Pin the rows that are kept, so that making the others does not give their slots away. */
-static void
-pin_kept(KmRows *rows, size_t m, const size_t *i, bool pin)
-{
-    for (size_t r = 0; r < m; r++)
-        if (rows->slot[i[r]] != NO_SLOT)
-        {
-            rows->pinned[rows->slot[i[r]]] = pin;
-            rows->recent[rows->slot[i[r]]] = 1;
-        }
-}
-
 KmStatus
-km_rows_take(KmContext *ctx, KmRows *rows, size_t m, const size_t *i, const void **row)
+km_rows_strip(KmContext *ctx, KmRows *rows, size_t m, const size_t *i, size_t j0, const void **strip)
 {
-    size_t missing[KM_ROWS_BATCH], n_missing = 0;
+    size_t left = rows->source->n - j0, columns = size_min(left, KM_ROWS_STRIP);
+    size_t row_bytes = KM_ROWS_STRIP * rows->element;
 
-    pin_kept(rows, m, i, true);
-    for (size_t r = 0; r < m; r++)
-    {
-        if (rows->slot[i[r]] == NO_SLOT)
-            missing[n_missing++] = i[r];
-        if (n_missing == KM_ROWS_BATCH || (r + 1 == m && n_missing > 0))
-        {
-            for (size_t k = 0; k < n_missing; k++)
-                KM_TRY(assign_slot(ctx, rows, missing[k]));
-            KM_TRY(fill_slots(ctx, rows, n_missing, missing));
-            pin_kept(rows, n_missing, missing, true);
-            n_missing = 0;
-        }
-    }
-    pin_kept(rows, m, i, false);
-    for (size_t r = 0; r < m; r++)
-        row[r] = km_rows_find(rows, i[r]);
+    if (rows->strip == NULL)
+        KM_TRY(km_alloc(ctx, KM_ROWS_BATCH * row_bytes, &rows->strip));
+    KM_TRY(km_poll(ctx));
+    KM_TRY(rows->source->make(ctx, rows->source, m, i, j0, columns, KM_ROWS_STRIP, rows->strip));
+    for (size_t r = 0; r < m && columns < KM_ROWS_STRIP; r++)
+        memset(rows->strip + r * row_bytes + columns * rows->element, 0,
+               (padded(columns) - columns) * rows->element);
+    rows->made += j0 == 0 ? m : 0;
+    *strip = rows->strip;
     return KM_OK;
 }
 
@@ -282,27 +218,70 @@ typedef struct KernelRows
 {
     const KmKernel *kernel;
     const KmPoints *points;
-    size_t d;
+    size_t n_max, d;
     KmPoints *batch;            /* the rows being made, gathered */
+    KmPoints *corner;           /* those of a corner; NULL until needed */
     double *diagonal;
 } KernelRows;
 
 static KmStatus
-make_kernel_rows(KmContext *ctx, KmRowSource *source, size_t m, const size_t *i, size_t ld, void *out)
+gather(KmContext *ctx, const KmRowSource *source, size_t m, const size_t *i, KmPoints *into)
+{
+    const KernelRows *state = source->state;
+
+    if (source->single)
+        return km_points_gather_f32(ctx, state->points, m, i, into);
+    km_points_gather(state->points, m, i, into);
+    return KM_OK;
+}
+
+/* K between all of `left` and `columns` points from j0 on. */
+static KmStatus
+make_tile(KmContext *ctx, const KmRowSource *source, KmPoints *left, const KmPoints *right, size_t j0,
+          size_t columns, size_t ld, void *out)
+{
+    const KernelRows *state = source->state;
+    size_t m = km_points_count(left);
+
+    if (source->single)
+        return km_kernel_tile_f32(ctx, state->kernel, left, 0, m, right, j0, columns, ld, out);
+    return km_kernel_tile(ctx, state->kernel, left, 0, m, right, j0, columns, ld, out);
+}
+
+static void
+set_element(const KmRowSource *source, size_t at, double value, void *out)
+{
+    if (source->single)
+        ((float *) out)[at] = (float) value;
+    else
+        ((double *) out)[at] = value;
+}
+
+static KmStatus
+make_kernel_rows(KmContext *ctx, KmRowSource *source, size_t m, const size_t *i, size_t j0, size_t columns,
+                 size_t ld, void *out)
 {
     KernelRows *state = source->state;
 
-    km_points_gather(state->points, m, i, state->batch);
-    if (source->single)
-        KM_TRY(km_kernel_tile_f32(ctx, state->kernel, state->batch, 0, m, state->points, 0, source->n, ld,
-                                  out));
-    else
-        KM_TRY(km_kernel_tile(ctx, state->kernel, state->batch, 0, m, state->points, 0, source->n, ld, out));
+    KM_TRY(gather(ctx, source, m, i, state->batch));
+    KM_TRY(make_tile(ctx, source, state->batch, state->points, j0, columns, ld, out));
     for (size_t r = 0; r < m; r++)
-        if (source->single)
-            ((float *) out)[r * ld + i[r]] = (float) state->diagonal[i[r]];
-        else
-            ((double *) out)[r * ld + i[r]] = state->diagonal[i[r]];
+        if (i[r] >= j0 && i[r] - j0 < columns)
+            set_element(source, r * ld + i[r] - j0, state->diagonal[i[r]], out);
+    return KM_OK;
+}
+
+static KmStatus
+make_kernel_corner(KmContext *ctx, KmRowSource *source, size_t m, const size_t *i, size_t ld, void *out)
+{
+    KernelRows *state = source->state;
+
+    if (state->corner == NULL)
+        KM_TRY(km_points_reserve(ctx, state->points, size_min(state->n_max, KM_ROWS_CORNER), &state->corner));
+    KM_TRY(gather(ctx, source, m, i, state->corner));
+    KM_TRY(make_tile(ctx, source, state->corner, state->corner, 0, m, ld, out));
+    for (size_t r = 0; r < m; r++)
+        set_element(source, r * ld + r, state->diagonal[i[r]], out);
     return KM_OK;
 }
 
@@ -326,11 +305,13 @@ km_row_source_create(KmContext *ctx, const KmKernel *kernel, size_t n_max, size_
     KM_TRY(km_alloc(ctx, n_max, &state->diagonal));
     KM_TRY(km_points_reserve(ctx, like, KM_ROWS_BATCH, &state->batch));
     state->kernel = kernel;
+    state->n_max = n_max;
     state->d = d;
     source->single = single;
     source->diagonal = state->diagonal;
     source->state = state;
     source->make = make_kernel_rows;
+    source->corner = make_kernel_corner;
     *out = source;
     return KM_OK;
 }

@@ -3,7 +3,7 @@
  *
  * Solvers ask for rows and the diagonal and do not know kernels; a source makes
  * several rows at once (one small GEMM and the elementwise map).  Rows are kept
- * in slots in order of first use, float32 or float64, within a memory budget.
+ * in slots in order of first use, float32 or float64, until a memory budget is used up.
  */
 #ifndef KM_ROWS_H
 #define KM_ROWS_H
@@ -12,6 +12,8 @@
 
 #define KM_ROWS_PAD 16          /* rows are zero from n up to the next multiple of this */
 #define KM_ROWS_BATCH 32        /* rows made at once, at most */
+#define KM_ROWS_STRIP ((size_t) 2048)   /* columns that are made of rows which are not kept, in one go */
+#define KM_ROWS_CORNER ((size_t) 2048)  /* rows of the largest corner of K */
 
 typedef struct KmRowSource KmRowSource;
 struct KmRowSource
@@ -21,9 +23,12 @@ struct KmRowSource
     size_t batch;               /* rows that cost hardly more than one to make; <= KM_ROWS_BATCH */
     const double *diagonal;     /* n */
     void *state;
-    /* Rows i[0..m-1], m <= KM_ROWS_BATCH, all n columns, into out with stride ld elements (float or double by
-     * `single`). */
-    KmStatus (*make)(KmContext *ctx, KmRowSource *source, size_t m, const size_t *i, size_t ld, void *out);
+    /* Rows i[0..m-1], m <= KM_ROWS_BATCH, of them `columns` columns from j0 on, a multiple of KM_ROWS_STRIP, into
+     * out with stride ld elements (float or double by `single`). */
+    KmStatus (*make)(KmContext *ctx, KmRowSource *source, size_t m, const size_t *i, size_t j0, size_t columns,
+                     size_t ld, void *out);
+    /* K between i[0..m-1], m <= KM_ROWS_CORNER. */
+    KmStatus (*corner)(KmContext *ctx, KmRowSource *source, size_t m, const size_t *i, size_t ld, void *out);
 };
 
 /* The rows of a kernel over at most n_max points of d columns; single: float32 rows (only where
@@ -48,14 +53,14 @@ extern size_t km_rows_capacity(const KmRows *rows);     /* rows that can be kept
 extern uint64_t km_rows_made(const KmRows *rows);
 extern bool km_rows_full(const KmRows *rows);
 
-/* Row i if it is kept, else NULL.  Kept rows stay where they are until km_rows_take() gives their slot
- * away. */
+/* Row i if it is kept, else NULL.  Kept rows stay where they are. */
 extern const void *km_rows_find(const KmRows *rows, size_t i);
 /* Keep the distinct rows i[0..m-1], m <= KM_ROWS_BATCH, none of them kept yet: as many from the front as
  * there is room for. */
 extern KmStatus km_rows_keep(KmContext *ctx, KmRows *rows, size_t m, const size_t *i);
-/* row[r] = the distinct rows i[r], r < m <= capacity, all at once; slots of other rows are given away as
- * needed, the longest unused first (by the clock rule). */
-extern KmStatus km_rows_take(KmContext *ctx, KmRows *rows, size_t m, const size_t *i, const void **row);
+/* Columns j0 … of rows i[0..m-1], m <= KM_ROWS_BATCH, that are not kept: KM_ROWS_STRIP of them or up to the
+ * stride, zero beyond n; *strip holds them with stride KM_ROWS_STRIP until the next call. */
+extern KmStatus km_rows_strip(KmContext *ctx, KmRows *rows, size_t m, const size_t *i, size_t j0,
+                              const void **strip);
 
 #endif

@@ -12,9 +12,9 @@
 #include "smo_state.h"
 
 #define POLL_WORK ((size_t) 1 << 22)    /* elements between polls: a few milliseconds */
-#define ROWS_AT_ONCE 16         /* rows added to a gradient between polls */
 #define MAX_STALLS 5            /* fresh gradients in a row that find no progress */
-#define WHOLE_ALWAYS 2048       /* variables: fewer than this need no blocks while their rows fit */
+#define WHOLE_ALWAYS 2048       /* variables: fewer than this need no blocks while their rows fit … */
+#define WHOLE_MOST 8192         /* … and more than this begin with them */
 #define DIVERGENCE_STEPS 256    /* steps between looks at whether b diverges */
 #define DIVERGENCE 1e-12        /* squared distance of the hulls over the largest k(x,x): none if smaller */
 
@@ -131,15 +131,64 @@ poll_after(KmContext *ctx, KmSmo *smo, size_t elements)
     return km_poll(ctx);
 }
 
-KmStatus
-km_smo_accumulate(KmContext *ctx, KmSmo *smo, size_t m, const void *const *row, const double *coef)
+/* g += sum of coef * row for kept rows. */
+static KmStatus
+add_kept(KmContext *ctx, KmSmo *smo, size_t m, const void *const *row, const double *coef)
 {
-    for (size_t r = 0; r < m; r += ROWS_AT_ONCE)
-    {
-        size_t rows = m - r < ROWS_AT_ONCE ? m - r : ROWS_AT_ONCE;
+    smo->passes->accumulate(smo->stride, m, row, coef, smo->g);
+    return poll_after(ctx, smo, m * smo->stride);
+}
 
-        smo->passes->accumulate(smo->stride, rows, row + r, coef + r, smo->g);
-        KM_TRY(poll_after(ctx, smo, rows * smo->stride));
+/* The same for rows that are made now, strip by strip, and not kept. */
+static KmStatus
+add_made(KmContext *ctx, KmSmo *smo, KmRows *rows, size_t m, const size_t *i, const double *coef)
+{
+    size_t row_bytes = KM_ROWS_STRIP * (km_rows_source(rows)->single ? sizeof(float) : sizeof(double));
+    const void *strip, *row[KM_ROWS_BATCH];
+
+    for (size_t j = 0; j < smo->stride; j += KM_ROWS_STRIP)
+    {
+        size_t columns = smo->stride - j < KM_ROWS_STRIP ? smo->stride - j : KM_ROWS_STRIP;
+
+        KM_TRY(km_rows_strip(ctx, rows, m, i, j, &strip));
+        for (size_t r = 0; r < m; r++)
+            row[r] = (const char *) strip + r * row_bytes;
+        smo->passes->accumulate(columns, m, row, coef, smo->g + j);
+    }
+    return KM_OK;
+}
+
+KmStatus
+km_smo_accumulate(KmContext *ctx, KmSmo *smo, KmRows *rows, size_t m, const size_t *i, const double *coef)
+{
+    const void *row[KM_ROWS_BATCH];
+    size_t missing[KM_ROWS_BATCH], n_kept = 0, n_missing = 0;
+    double kept_coef[KM_ROWS_BATCH], missing_coef[KM_ROWS_BATCH];
+
+    for (size_t r = 0; r < m; r++)
+    {
+        const void *kept = km_rows_find(rows, i[r]);
+
+        if (kept != NULL)
+        {
+            row[n_kept] = kept;
+            kept_coef[n_kept++] = coef[r];
+        }
+        else
+        {
+            missing[n_missing] = i[r];
+            missing_coef[n_missing++] = coef[r];
+        }
+        if (n_kept == KM_ROWS_BATCH || (r + 1 == m && n_kept > 0))
+        {
+            KM_TRY(add_kept(ctx, smo, n_kept, row, kept_coef));
+            n_kept = 0;
+        }
+        if (n_missing == KM_ROWS_BATCH || (r + 1 == m && n_missing > 0))
+        {
+            KM_TRY(add_made(ctx, smo, rows, n_missing, missing, missing_coef));
+            n_missing = 0;
+        }
     }
     return KM_OK;
 }
@@ -308,25 +357,21 @@ kept_row(KmContext *ctx, const KmSmo *smo, void *state, size_t v, const void **r
 static KmStatus
 refresh_gradient(KmContext *ctx, KmSmo *smo, KmRows *rows)
 {
-    size_t taken[ROWS_AT_ONCE], m = 0, most = km_rows_capacity(rows);
-    const void *row[ROWS_AT_ONCE];
-    double coef[ROWS_AT_ONCE];
+    size_t *member, m = 0;
+    double *coef;
 
+    KM_TRY(km_alloc(ctx, smo->n, &member));
+    KM_TRY(km_alloc(ctx, smo->n, &coef));
     memcpy(smo->g, smo->p, smo->n * sizeof *smo->g);
     for (size_t v = 0; v < smo->n; v++)
-    {
         if (km_smo_total(smo, v) != 0)
         {
             coef[m] = km_smo_total(smo, v);
-            taken[m++] = v;
+            member[m++] = v;
         }
-        if (m == ROWS_AT_ONCE || m == most || (v + 1 == smo->n && m > 0))
-        {
-            KM_TRY(km_rows_take(ctx, rows, m, taken, row));
-            KM_TRY(km_smo_accumulate(ctx, smo, m, row, coef));
-            m = 0;
-        }
-    }
+    KM_TRY(km_smo_accumulate(ctx, smo, rows, m, member, coef));
+    km_free(ctx, coef);
+    km_free(ctx, member);
     km_smo_choose(smo);
     return KM_OK;
 }
@@ -383,12 +428,14 @@ goes_on(const KmSmo *smo, double tol)
     return km_smo_gap(smo) >= tol && smo->iterations < smo->max_iter && !km_smo_diverges(smo);
 }
 
-/* Steps over all variables lead fastest to the rows that matter, but each passes over all of them; where
- * many steps are needed, blocks that stay in the cache take over. */
+/* Steps over all variables lead fastest to the rows that matter, but each passes over all of them, and keeps
+ * its rows; where that is many bytes, blocks that stay in the cache take over, or begin at once. */
 static uint64_t
 whole_limit(const KmSmo *smo)
 {
-    return smo->n < WHOLE_ALWAYS || smo->n > smo->max_iter ? smo->max_iter : smo->n;
+    if (smo->n < WHOLE_ALWAYS || smo->n > smo->max_iter)
+        return smo->max_iter;
+    return smo->n <= WHOLE_MOST ? smo->n : 0;
 }
 
 /* Steps and fresh gradients in turn, until a fresh one confirms the optimum.  A fresh gradient that keeps

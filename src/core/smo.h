@@ -43,6 +43,8 @@ typedef struct KmSolution
     bool unbounded;             /* the objective falls without end (infinite boxes, classes that overlap) */
 } KmSolution;
 
+/* Variables of a block, where it goes by blocks: their square is its matrix. */
+extern size_t km_smo_block_size(size_t n);
 /* LIBSVM's limit: max(1e7, 100 n). */
 extern uint64_t km_smo_default_steps(size_t n);
 

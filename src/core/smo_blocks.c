@@ -2,8 +2,8 @@
  * smo_blocks.c: SMO by blocks of variables: for rows of K that do not all fit, and for many steps.
  *
  * A round takes the worst violators and the newest half of the last block, steps within the block
- * on its own small matrix, then brings the gradient of all variables up to date.  The most
- * violating pair is always in the block, so every round moves on (Lin 2001); only the gap over all
+ * on its own small matrix, then brings the gradient of all variables up to date by the rows that changed.
+ * The most violating pair is always in the block, so every round moves on (Lin 2001); only the gap over all
  * variables ends the rounds.
  */
 #include <math.h>
@@ -11,9 +11,17 @@
 
 #include "smo_state.h"
 
-#define BLOCK_SIZE 512
+#define LEAST_BLOCK 512
+#define VARIABLES_PER_MEMBER 16 /* a block is this part of the problem */
 #define STEPS_PER_VARIABLE 100  /* in one round */
 #define ROUND_TOL 0.1           /* of the gap at the start of the round */
+
+/* A variable that wants to move, by what it gains. */
+typedef struct Wish
+{
+    double key;                 /* the smaller, the stronger */
+    size_t v;
+} Wish;
 
 typedef struct Block
 {
@@ -22,18 +30,33 @@ typedef struct Block
     size_t *member, *previous;  /* capacity */
     size_t n_previous;
     bool *chosen;               /* per variable of the whole problem */
-    double *keys;               /* capacity */
-    const void **row;           /* of the members */
+    Wish *wish;                 /* one per variable of the whole problem */
+    double *change;             /* capacity */
     KmSmo smo;                  /* the problem of the block */
     size_t element;             /* bytes of an element of K */
-    char *matrix;               /* capacity x smo.stride elements */
+    char *matrix;               /* capacity x capacity, padded */
 } Block;
+
+static size_t
+padded(size_t n)
+{
+    return (n + KM_SMO_PAD - 1) / KM_SMO_PAD * KM_SMO_PAD;
+}
+
+/* Larger blocks for larger problems: a round costs their square, but also changed rows over all variables. */
+size_t
+km_smo_block_size(size_t n)
+{
+    size_t size = n / VARIABLES_PER_MEMBER;
+
+    size = size < LEAST_BLOCK ? LEAST_BLOCK : size > KM_ROWS_CORNER ? KM_ROWS_CORNER : size;
+    return size < n ? size : n;
+}
 
 static KmStatus
 block_create(KmContext *ctx, const KmSmo *smo, KmRows *rows, Block *block)
 {
-    size_t most = km_rows_capacity(rows) < BLOCK_SIZE ? km_rows_capacity(rows) : BLOCK_SIZE;
-    size_t stride = (most + KM_SMO_PAD - 1) / KM_SMO_PAD * KM_SMO_PAD;
+    size_t most = km_smo_block_size(smo->n), stride = padded(most);
 
     memset(block, 0, sizeof *block);
     block->rows = rows;
@@ -42,8 +65,8 @@ block_create(KmContext *ctx, const KmSmo *smo, KmRows *rows, Block *block)
     KM_TRY(km_alloc(ctx, most, &block->member));
     KM_TRY(km_alloc(ctx, most, &block->previous));
     KM_TRY(km_alloc_zero(ctx, smo->n, &block->chosen));
-    KM_TRY(km_alloc(ctx, most, &block->keys));
-    KM_TRY(km_alloc(ctx, most, &block->row));
+    KM_TRY(km_alloc(ctx, smo->n, &block->wish));
+    KM_TRY(km_alloc(ctx, most, &block->change));
     KM_TRY(km_alloc_zero(ctx, most * stride * block->element, &block->matrix));
     KM_TRY(km_smo_allocate(ctx, smo->n_groups, stride, &block->smo));
     for (size_t k = 0; k < smo->n_groups; k++)
@@ -60,8 +83,8 @@ block_free(KmContext *ctx, Block *block)
         km_free(ctx, block->smo.group[k].b);
     km_smo_free(ctx, &block->smo);
     km_free(ctx, block->matrix);
-    km_free(ctx, block->row);
-    km_free(ctx, block->keys);
+    km_free(ctx, block->change);
+    km_free(ctx, block->wish);
     km_free(ctx, block->chosen);
     km_free(ctx, block->previous);
     km_free(ctx, block->member);
@@ -70,20 +93,71 @@ block_free(KmContext *ctx, Block *block)
 /* ---- choosing ---- */
 
 static bool
-is_chosen(const void *state, size_t v)
+stronger(Wish a, Wish b)
 {
-    return ((const Block *) state)->chosen[v];
+    return a.key < b.key || (a.key == b.key && a.v < b.v);
 }
 
 static void
+swap_wishes(Wish *a, Wish *b)
+{
+    Wish c = *a;
+
+    *a = *b;
+    *b = c;
+}
+
+/* Bring the m strongest of n distinct wishes to the front, in no order (Hoare's selection). */
+static void
+select_wishes(size_t n, size_t m, Wish *wish)
+{
+    while (m > 0 && m < n)
+    {
+        Wish pivot = wish[n / 2];
+        size_t low = 0, high = n - 1;
+
+        for (;; low++, high--)
+        {
+            while (stronger(wish[low], pivot))
+                low++;
+            while (stronger(pivot, wish[high]))
+                high--;
+            if (low >= high)
+                break;
+            swap_wishes(&wish[low], &wish[high]);
+        }
+        /* All before low are at most the pivot, all from low on at least. */
+        if (m <= low)
+            n = low;
+        else
+        {
+            wish += low;
+            n -= low;
+            m -= low;
+        }
+    }
+}
+
+/* Add the m variables of a group that most want to rise (sign 1) or fall (sign -1) with some partner. */
+static void
 add_violators(const KmSmo *smo, const KmSmoGroup *group, Block *block, int sign, size_t m)
 {
-    size_t *added = block->member + block->n;
-    size_t found = km_smo_violators(smo, group, sign, m, is_chosen, block, block->keys, added);
+    double limit = sign > 0 ? group->choice.greatest : -group->choice.least;
+    size_t found = 0;
 
-    for (size_t r = 0; r < found; r++)
-        block->chosen[added[r]] = true;
-    block->n += found;
+    for (size_t v = 0; v < smo->n; v++)
+    {
+        double key = sign > 0 ? smo->g[v] + group->up[v] : -smo->g[v] - group->low[v];
+
+        if (key < limit && !block->chosen[v])
+            block->wish[found++] = (Wish) {key, v};
+    }
+    select_wishes(found, m, block->wish);
+    for (size_t r = 0; r < found && r < m; r++)
+    {
+        block->chosen[block->wish[r].v] = true;
+        block->member[block->n++] = block->wish[r].v;
+    }
 }
 
 /* New violators first, of each group half wanting to rise and half to fall, then the newest of the last
@@ -114,18 +188,6 @@ choose_block(const KmSmo *smo, Block *block)
 /* ---- stepping ---- */
 
 static void
-copy_row(Block *block, size_t r)
-{
-    char *to = block->matrix + r * block->smo.stride * block->element;
-
-    for (size_t s = 0; s < block->n; s++)
-        if (block->element == sizeof(float))
-            ((float *) to)[s] = ((const float *) block->row[r])[block->member[s]];
-        else
-            ((double *) to)[s] = ((const double *) block->row[r])[block->member[s]];
-}
-
-static void
 copy_group(const KmSmoGroup *from, const Block *block, KmSmoGroup *to)
 {
     for (size_t r = 0; r < block->n; r++)
@@ -138,23 +200,22 @@ copy_group(const KmSmoGroup *from, const Block *block, KmSmoGroup *to)
 }
 
 /* The problem restricted to the block. */
-static void
-load_block(const KmSmo *smo, Block *block)
+static KmStatus
+load_block(KmContext *ctx, const KmSmo *smo, Block *block)
 {
     KmSmo *small = &block->smo;
+    KmRowSource *source = km_rows_source(block->rows);
 
-    km_smo_begin(small, block->n, (block->n + KM_SMO_PAD - 1) / KM_SMO_PAD * KM_SMO_PAD);
+    km_smo_begin(small, block->n, padded(block->n));
     for (size_t r = 0; r < block->n; r++)
     {
-        size_t v = block->member[r];
-
-        small->g[r] = smo->g[v];
-        small->diagonal[r] = smo->diagonal[v];
-        copy_row(block, r);
+        small->g[r] = smo->g[block->member[r]];
+        small->diagonal[r] = smo->diagonal[block->member[r]];
     }
     for (size_t k = 0; k < smo->n_groups; k++)
         copy_group(&smo->group[k], block, &small->group[k]);
     km_smo_choose(small);
+    return source->corner(ctx, source, block->n, block->member, small->stride, block->matrix);
 }
 
 static KmStatus
@@ -197,10 +258,10 @@ unload_block(KmContext *ctx, KmSmo *smo, Block *block)
 
         if (change == 0)
             continue;
-        block->row[changed] = block->row[r];
-        block->keys[changed++] = change;
+        block->member[changed] = block->member[r];
+        block->change[changed++] = change;
     }
-    KM_TRY(km_smo_accumulate(ctx, smo, changed, block->row, block->keys));
+    KM_TRY(km_smo_accumulate(ctx, smo, block->rows, changed, block->member, block->change));
     km_smo_choose(smo);
     return KM_OK;
 }
@@ -219,8 +280,7 @@ km_smo_blocks(KmContext *ctx, KmSmo *smo, double tol, KmRows *rows)
 
         before = smo->iterations;
         choose_block(smo, &block);
-        KM_TRY(km_rows_take(ctx, rows, block.n, block.member, block.row));
-        load_block(smo, &block);
+        KM_TRY(load_block(ctx, smo, &block));
         block.smo.iterations = smo->iterations;
         KM_TRY(km_smo_steps(ctx, &block.smo, fmax(tol, ROUND_TOL * km_smo_gap(smo)),
                             round < smo->max_iter ? round : smo->max_iter, block_row, &block));

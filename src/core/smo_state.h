@@ -44,8 +44,8 @@ extern void km_smo_free(KmContext *ctx, KmSmo *smo);
 extern void km_smo_begin(KmSmo *smo, size_t n, size_t stride);
 /* After b[v] of a group changed. */
 extern void km_smo_status(const KmSmo *smo, KmSmoGroup *group, size_t v);
-/* g += sum over r < m of coef[r] * row[r]; polls. */
-extern KmStatus km_smo_accumulate(KmContext *ctx, KmSmo *smo, size_t m, const void *const *row,
+/* g += sum over r < m of coef[r] times row i[r] of K. */
+extern KmStatus km_smo_accumulate(KmContext *ctx, KmSmo *smo, KmRows *rows, size_t m, const size_t *i,
                                   const double *coef);
 /* After g changed. */
 extern void km_smo_choose(KmSmo *smo);

@@ -200,10 +200,12 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
 {
     size_t k = table->classes->n;
     bool rest = by_class(args, k);
-    KmMachine machine = {.args = args, .table = table};
+    KmMachine machine = {.args = args};
     KmPairs pairs = {.machine = &machine, .n_groups = 1, .load = load_pair, .finish = finish_pair};
     double *box;
 
+    KM_TRY(km_table_merge(ctx, &table));
+    machine.table = table;
     KM_TRY(make_boxes(ctx, args, table, &box));
     pairs.box = box;
     KM_TRY(km_pairs_count(ctx, &pairs));
