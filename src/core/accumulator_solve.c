@@ -16,8 +16,14 @@
 
 /* ---- digits ---- */
 
-/* Warn if rounding has left fewer than half of the digits of what solving divides by: of features, after
- * centring, with the penalty; of targets after centring. */
+/* Has rounding left fewer than half of the digits of `rest`, what centring left of `square`?  A column that is
+ * constant to the last bit has lost nothing. */
+static bool
+lost_digits(double error, double square, double rest, double lambda)
+{
+    return rest != 0 && error * square > HALF_THE_DIGITS * (rest + lambda);
+}
+
 static void
 warn_of_rounding(KmContext *ctx, const KmProducts *products, double lambda)
 {
@@ -29,14 +35,14 @@ warn_of_rounding(KmContext *ctx, const KmProducts *products, double lambda)
     if (sums->flags & KM_SUMS_TRUNCATED)
         km_warn(ctx, "solve: low digits of small targets were dropped beside large ones subtracted since");
     for (size_t j = 0; j < sums->features && error > 0; j++)
-        if (error * km_product(&whole, j, j) > HALF_THE_DIGITS * (km_product(products, j, j) + lambda))
+        if (lost_digits(error, km_product(&whole, j, j), km_product(products, j, j), lambda))
         {
             km_warn(ctx, "solve: rounding has cost more than half of the digits of feature %zu; "
                     "scale the features, or accumulate anew without subtracting", j + 1);
             return;
         }
     for (size_t t = 0; t < sums->targets && error > 0; t++)
-        if (error * km_product_of_target(&whole, t) > HALF_THE_DIGITS * km_product_of_target(products, t))
+        if (lost_digits(error, km_product_of_target(&whole, t), km_product_of_target(products, t), 0))
         {
             km_warn(ctx, "solve: rounding has cost more than half of the digits of target %zu; "
                     "take its mean away, or accumulate anew without subtracting", t + 1);

@@ -4,43 +4,10 @@
 #include <float.h>
 #include <math.h>
 
+#include "compensated.h"
 #include "data.h"
 
 #define POLL_WORK 65536         /* elements between polls */
-
-/* An unevaluated sum: low holds what high had no room for (Neumaier 1974). */
-typedef struct Sum
-{
-    double high, low;
-} Sum;
-
-static void
-add(Sum *sum, double value)
-{
-    double total = sum->high + value;
-    double part = total - sum->high;
-
-    sum->low += (sum->high - (total - part)) + (value - part);
-    sum->high = total;
-}
-
-/* Add a * b with the rounding error of the product. */
-static void
-add_product(Sum *sum, double a, double b)
-{
-    double product = a * b;
-
-    add(sum, product);
-    sum->low += fma(a, b, -product);
-}
-
-static double
-quotient(const Sum *sum, double divisor)
-{
-    double q = sum->high / divisor;
-
-    return q + (fma(-q, divisor, sum->high) + sum->low) / divisor;
-}
 
 static size_t
 rows_between_polls(size_t d)
@@ -64,14 +31,14 @@ allocate(KmContext *ctx, size_t d, KmColumns *out)
 }
 
 static void
-add_row(size_t d, const double *x, double w, Sum *sum, Sum *weight, KmColumns *out)
+add_row(size_t d, const double *x, double w, KmCompensated *sum, KmCompensated *weight, KmColumns *out)
 {
     for (size_t j = 0; j < d; j++)
     {
         if (km_is_missing(x[j]))
             continue;
-        add_product(&sum[j], w, x[j]);
-        add(&weight[j], w);
+        km_compensated_add_product(&sum[j], w, x[j]);
+        km_compensated_add(&weight[j], w);
         if (x[j] < out->min[j])
             out->min[j] = x[j];
         if (x[j] > out->max[j])
@@ -81,21 +48,21 @@ add_row(size_t d, const double *x, double w, Sum *sum, Sum *weight, KmColumns *o
 
 /* The mean of a constant column is its value, and no mean leaves the range by rounding. */
 static KmStatus
-finish_mean(KmContext *ctx, size_t j, const Sum *sum, const Sum *weight, KmColumns *out)
+finish_mean(KmContext *ctx, size_t j, const KmCompensated *sum, const KmCompensated *weight, KmColumns *out)
 {
     out->weight[j] = weight->high + weight->low;
     if (out->weight[j] == 0)
         return KM_OK;
     if (!isfinite(sum->high + sum->low) || !isfinite(out->weight[j]))
         return km_fail(ctx, KM_RANGE, "the sum of feature %zu is too large for double precision", j + 1);
-    out->mean[j] = fmin(fmax(quotient(sum, out->weight[j]), out->min[j]), out->max[j]);
+    out->mean[j] = fmin(fmax(km_compensated_quotient(sum, out->weight[j]), out->min[j]), out->max[j]);
     return KM_OK;
 }
 
 KmStatus
 km_columns_summarise(KmContext *ctx, size_t n, size_t d, const double *x, const double *w, KmColumns *out)
 {
-    Sum *sum, *weight;
+    KmCompensated *sum, *weight;
 
     KM_TRY(allocate(ctx, d, out));
     KM_TRY(km_alloc_zero(ctx, d, &sum));
@@ -129,9 +96,9 @@ deviation_scale(KmContext *ctx, size_t j, const KmColumns *columns, double *out)
 }
 
 static double
-finish_deviation(size_t j, const Sum *squares, double scale, const KmColumns *columns)
+finish_deviation(size_t j, const KmCompensated *squares, double scale, const KmColumns *columns)
 {
-    double deviation = sqrt(quotient(squares, columns->weight[j])) / scale;
+    double deviation = sqrt(km_compensated_quotient(squares, columns->weight[j])) / scale;
     double magnitude = fmax(fabs(columns->min[j]), fabs(columns->max[j]));
 
     if (columns->min[j] == columns->max[j] || deviation <= 4 * DBL_EPSILON * magnitude)
@@ -143,7 +110,7 @@ KmStatus
 km_columns_deviation(KmContext *ctx, size_t n, size_t d, const double *x, const double *w,
                      const KmColumns *columns, double *out)
 {
-    Sum *squares;
+    KmCompensated *squares;
     double *scale;
 
     KM_TRY(km_alloc_zero(ctx, d, &squares));
@@ -158,7 +125,7 @@ km_columns_deviation(KmContext *ctx, size_t n, size_t d, const double *x, const 
         {
             double t = (x[i * d + j] - columns->mean[j]) * scale[j];
 
-            add_product(&squares[j], w ? w[i] : 1, t * t);
+            km_compensated_add_product(&squares[j], w ? w[i] : 1, t * t);
         }
     }
     for (size_t j = 0; j < d; j++)
@@ -173,7 +140,7 @@ static KmStatus
 mean_of_entries(KmContext *ctx, size_t n, size_t d, const double *x, const double *w, double centre, int power,
                 double *out)
 {
-    Sum sum = {0}, weight = {0};
+    KmCompensated sum = {0}, weight = {0};
 
     for (size_t i = 0; i < n; i++)
     {
@@ -183,11 +150,11 @@ mean_of_entries(KmContext *ctx, size_t n, size_t d, const double *x, const doubl
         {
             double t = x[i * d + j] - centre;
 
-            add_product(&sum, w ? w[i] : 1, power == 2 ? t * t : t);
+            km_compensated_add_product(&sum, w ? w[i] : 1, power == 2 ? t * t : t);
         }
-        add_product(&weight, w ? w[i] : 1, (double) d);
+        km_compensated_add_product(&weight, w ? w[i] : 1, (double) d);
     }
-    *out = quotient(&sum, weight.high + weight.low);
+    *out = km_compensated_quotient(&sum, weight.high + weight.low);
     return KM_OK;
 }
 

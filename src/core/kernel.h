@@ -16,6 +16,7 @@
 #include "context.h"
 #include "panel.h"
 #include "signature.h"
+#include "survey.h"
 
 typedef enum KmDomain { KM_DOMAIN_VECTOR, KM_DOMAIN_TEXT, KM_DOMAIN_GRAPH, KM_DOMAIN_INDEX } KmDomain;
 
@@ -139,6 +140,8 @@ extern bool km_kernel_has_grid(const KmKernel *kernel);
  * (NULL: ones), after dims; rewrites kernel->node and recompiles the leaves. */
 extern KmStatus km_kernel_resolve(KmContext *ctx, KmKernel *kernel, size_t n, size_t d, const double *x,
                                   const double *w);
+/* The same from a survey of rows that were not kept; the median is that of the survey's sample. */
+extern KmStatus km_kernel_resolve_survey(KmContext *ctx, KmKernel *kernel, const KmSurvey *survey);
 /* Median distance between two rows (weights count as repetitions), from at most 1000 distinct rows chosen
  * by a hash of their content, so in any order of rows; the median of the nonzero distances when it is 0, and
  * 0 when all rows are equal.  what: KM_PAIR_SQDIST for the Euclidean distance (not squared), KM_PAIR_L1. */

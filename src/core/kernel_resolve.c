@@ -17,7 +17,6 @@
 #include "columns.h"
 #include "data.h"
 
-#define SAMPLE_ROWS 1000        /* distinct rows whose distances are looked at */
 #define ROWS_PER_POLL 4096
 
 /* Rows of one leaf: the columns it chose. */
@@ -26,6 +25,8 @@ typedef struct Rows
     size_t n, d;
     const double *x;            /* n x d */
     const double *w;            /* NULL: ones */
+    const KmSurvey *survey;     /* of all rows, where these are a sample; else NULL */
+    const size_t *column;       /* the leaf's columns in it; NULL: all */
 } Rows;
 
 static double weight_of(const Rows *rows, size_t i)
@@ -40,7 +41,10 @@ static KmStatus gamma_scale(KmContext *ctx, const Rows *rows, KmPairwise distanc
     double variance;
 
     (void) distance;
-    KM_TRY(km_entries_variance(ctx, rows->n, rows->d, rows->x, rows->w, &variance));
+    if (rows->survey != NULL)
+        KM_TRY(km_survey_variance(ctx, rows->survey, rows->d, rows->column, &variance));
+    else
+        KM_TRY(km_entries_variance(ctx, rows->n, rows->d, rows->x, rows->w, &variance));
     *out = 1 / ((double) rows->d * variance);
     return KM_OK;
 }
@@ -59,7 +63,7 @@ typedef struct SampleRow
 typedef struct Sample
 {
     size_t n;
-    SampleRow row[SAMPLE_ROWS + 1];
+    SampleRow row[KM_SAMPLE_ROWS + 1];
 } Sample;
 
 /* First place whose hash is not below the given one. */
@@ -84,7 +88,7 @@ static void sample_add(Sample *sample, uint64_t hash, size_t row, double weight)
 {
     size_t place = sample_place(sample, hash);
 
-    if (place == SAMPLE_ROWS)
+    if (place == KM_SAMPLE_ROWS)
         return;
     if (place < sample->n && sample->row[place].hash == hash)
     {
@@ -93,7 +97,7 @@ static void sample_add(Sample *sample, uint64_t hash, size_t row, double weight)
     }
     memmove(sample->row + place + 1, sample->row + place, (sample->n - place) * sizeof sample->row[0]);
     sample->row[place] = (SampleRow) {hash, row, weight};
-    if (sample->n < SAMPLE_ROWS)
+    if (sample->n < KM_SAMPLE_ROWS)
         sample->n++;
 }
 
@@ -247,7 +251,7 @@ static KmStatus median_distance(KmContext *ctx, const Rows *rows, KmPairwise wha
 KmStatus km_median_distance(KmContext *ctx, size_t n, size_t d, const double *x, const double *w,
                             KmPairwise what, double *out)
 {
-    Rows rows = {n, d, x, w};
+    Rows rows = {.n = n, .d = d, .x = x, .w = w};
 
     return median_distance(ctx, &rows, what, out);
 }
@@ -300,6 +304,7 @@ static KmStatus choose_columns(KmContext *ctx, const KmLeaf *leaf, const Rows *a
     if (leaf->n_dims == 0)
         return KM_OK;
     out->d = leaf->n_dims;
+    out->column = leaf->dims;
     KM_TRY(km_alloc_bytes(ctx, all->n, out->d * sizeof(double), (void **) copy));
     for (size_t i = 0; i < all->n; i++)
     {
@@ -343,8 +348,20 @@ static KmStatus resolve(KmContext *ctx, KmKernel *kernel, const Rows *rows)
 KmStatus km_kernel_resolve(KmContext *ctx, KmKernel *kernel, size_t n, size_t d, const double *x,
                            const double *w)
 {
-    Rows rows = {n, d, x, w};
+    Rows rows = {.n = n, .d = d, .x = x, .w = w};
 
     KM_TRY(km_kernel_check_dimension(ctx, kernel, d));
+    return resolve(ctx, kernel, &rows);
+}
+
+KmStatus km_kernel_resolve_survey(KmContext *ctx, KmKernel *kernel, const KmSurvey *survey)
+{
+    Rows rows = {.d = survey->d, .survey = survey};
+    double *x, *w;
+
+    KM_TRY(km_kernel_check_dimension(ctx, kernel, rows.d));
+    KM_TRY(km_survey_sample(ctx, survey, &rows.n, &x, &w));
+    rows.x = x;
+    rows.w = w;
     return resolve(ctx, kernel, &rows);
 }

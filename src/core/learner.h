@@ -9,6 +9,7 @@
 #include "kernel.h"
 #include "model.h"
 #include "posterior.h"
+#include "survey.h"
 
 /* ---- feature steps ---- */
 
@@ -32,6 +33,8 @@ typedef struct KmStepType
     /* Learn constants from rows (n x d, weights w or NULL) and write them into the step's syntax node. */
     KmStatus (*resolve)(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, const double *x,
                         const double *w);
+    /* The same from a survey of rows that were not kept; NULL: the sample of rows in it will do. */
+    KmStatus (*resolve_survey)(KmContext *ctx, const KmArgs *args, KmNode *node, const KmSurvey *survey);
     /* Make ready, from resolved args, for rows of d columns; checks everything. */
     KmStatus (*prepare)(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out);
     /* Add facts to a model that was fitted with the step made ready: how well it approximates, on the rows

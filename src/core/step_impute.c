@@ -123,6 +123,29 @@ resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, co
     return km_step_set_list(ctx, args, node, "values", d, values);
 }
 
+/* A median needs all values of a column at once. */
+static KmStatus
+resolve_survey(KmContext *ctx, const KmArgs *args, KmNode *node, const KmSurvey *survey)
+{
+    size_t d = survey->d;
+    double *values;
+
+    if (km_arg_is(args, "value", "median"))
+    {
+        km_fail(ctx, KM_UNSUPPORTED, "impute(median) needs all rows at once, so it cannot be learnt in a pass");
+        return km_hint(ctx, KM_UNSUPPORTED, "Use impute(mean) or impute(values=[…]), or keep the rows: fit().");
+    }
+    KM_TRY(km_alloc(ctx, d, &values));
+    for (size_t j = 0; j < d; j++)
+    {
+        if (km_survey_column(survey, j)->weight.high == 0)
+            return all_missing(ctx, j, "mean");
+        KM_TRY(km_survey_mean(ctx, survey, j, &values[j]));
+    }
+    km_node_unset(node, "value");
+    return km_step_set_list(ctx, args, node, "values", d, values);
+}
+
 /* ---- mapping ---- */
 
 static KmStatus
@@ -168,5 +191,6 @@ const KmStepType km_step_impute = {
     .takes_missing = true,
     .is_resolved = is_resolved,
     .resolve = resolve,
+    .resolve_survey = resolve_survey,
     .prepare = prepare
 };

@@ -35,6 +35,24 @@ resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, co
 }
 
 static KmStatus
+resolve_survey(KmContext *ctx, const KmArgs *args, KmNode *node, const KmSurvey *survey)
+{
+    size_t d = survey->d;
+    double *min, *max;
+
+    KM_TRY(km_step_refuse_half(ctx, args));
+    KM_TRY(km_alloc(ctx, d, &min));
+    KM_TRY(km_alloc(ctx, d, &max));
+    for (size_t j = 0; j < d; j++)
+    {
+        min[j] = km_survey_column(survey, j)->min;
+        max[j] = km_survey_column(survey, j)->max;
+    }
+    KM_TRY(km_step_set_list(ctx, args, node, "min", d, min));
+    return km_step_set_list(ctx, args, node, "max", d, max);
+}
+
+static KmStatus
 apply(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *z)
 {
     const MinMax *minmax = step->state;
@@ -87,5 +105,6 @@ const KmStepType km_step_minmax = {
     },
     .is_resolved = is_resolved,
     .resolve = resolve,
+    .resolve_survey = resolve_survey,
     .prepare = prepare
 };

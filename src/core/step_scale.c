@@ -39,6 +39,26 @@ resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, co
 }
 
 static KmStatus
+resolve_survey(KmContext *ctx, const KmArgs *args, KmNode *node, const KmSurvey *survey)
+{
+    size_t d = survey->d;
+    double *mean, *sd;
+
+    KM_TRY(km_step_refuse_half(ctx, args));
+    KM_TRY(km_alloc(ctx, d, &mean));
+    KM_TRY(km_alloc(ctx, d, &sd));
+    for (size_t j = 0; j < d; j++)
+    {
+        KM_TRY(km_survey_mean(ctx, survey, j, &mean[j]));
+        KM_TRY(km_survey_deviation(ctx, survey, j, &sd[j]));
+        if (sd[j] == 0)
+            sd[j] = 1;
+    }
+    KM_TRY(km_step_set_list(ctx, args, node, "mean", d, mean));
+    return km_step_set_list(ctx, args, node, "sd", d, sd);
+}
+
+static KmStatus
 apply(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *z)
 {
     const Scale *scale = step->state;
@@ -74,5 +94,6 @@ const KmStepType km_step_scale = {
     },
     .is_resolved = is_resolved,
     .resolve = resolve,
+    .resolve_survey = resolve_survey,
     .prepare = prepare
 };

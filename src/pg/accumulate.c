@@ -17,7 +17,7 @@
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 
-#include "accumulator.h"
+#include "sums.h"
 
 #define SUMS_OFFSET MAXALIGN(VARHDRSZ)
 
@@ -117,16 +117,21 @@ stored(const KmSums *sums)
     return value;
 }
 
-/* An argument of a plain function: a stored value, checked. */
-static KmSums *
-stored_argument(FunctionCallInfo fcinfo, int i, KmContext *ctx)
+KmSums *
+kml_sums_of_accumulator(KmContext *ctx, struct varlena *value)
 {
-    struct varlena *value = PG_DETOAST_DATUM(PG_GETARG_DATUM(i));
-
+    value = PG_DETOAST_DATUM(PointerGetDatum(value));
     if (VARSIZE(value) < SUMS_OFFSET)
         ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("accumulator is too short")));
     kml_check(ctx, km_sums_check(ctx, sums_of(value), VARSIZE(value) - SUMS_OFFSET));
     return sums_of(value);
+}
+
+/* An argument of a plain function. */
+static KmSums *
+stored_argument(FunctionCallInfo fcinfo, int i, KmContext *ctx)
+{
+    return kml_sums_of_accumulator(ctx, (struct varlena *) PG_GETARG_POINTER(i));
 }
 
 /* ---- type accumulator: text is base64 of the stored bytes ---- */
@@ -308,6 +313,7 @@ accumulate_row(FunctionCallInfo fcinfo, SumsCall *call, struct varlena *value)
     if (OidIsValid(call->y.type))
     {
         kml_vector_read(&call->y, PG_GETARG_DATUM(3), "y");
+        kml_check_finite(call->y.n, call->y.value, "y", 0);
         y = call->y.value;
         targets = call->y.n;
     }

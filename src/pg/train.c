@@ -1,0 +1,354 @@
+/*
+ * train.c: train and train_query: a learner fitted to a table or query that is
+ * read in as many passes as it needs.
+ *
+ * Each pass is one query that may run in parallel: train_survey for a step
+ * that learns constants, then accumulate, which is solved; or one fit, where
+ * the estimator needs its rows.  All passes see the snapshot of the calling
+ * query, run as the caller, and can write nothing: the transaction is
+ * read-only while they last.
+ */
+#include "glue.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "parser/parse_coerce.h"
+#include "parser/parser.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/plancache.h"
+#include "utils/varlena.h"
+
+#include "passes.h"
+#include "sums.h"
+
+#define FLOAT8 "pg_catalog.float8"
+
+typedef struct Training
+{
+    KmContext *ctx;
+    const char *schema;         /* of the extension, quoted */
+    Oid learner_type;
+    const char *query;          /* one SELECT, without its semicolon */
+    Oid x, y, weight;           /* types of its columns; InvalidOid: it has none */
+    KmLearner *learner;         /* every default written out */
+} Training;
+
+/* ---- the query ---- */
+
+/* The one SELECT in a text, without what ends it. */
+static const char *
+only_select(const char *text)
+{
+    List *statements = raw_parser(text, RAW_PARSE_DEFAULT);
+    RawStmt *statement = statements == NIL ? NULL : linitial(statements);
+
+    if (list_length(statements) != 1 || !IsA(statement->stmt, SelectStmt) ||
+        ((SelectStmt *) statement->stmt)->intoClause)
+        ereport(ERROR,
+                (errcode(ERRCODE_SYNTAX_ERROR), errmsg("train_query takes one SELECT, without INTO")));
+    text += statement->stmt_location;
+    return statement->stmt_len > 0 ? pnstrdup(text, statement->stmt_len) : text;
+}
+
+static Oid
+column_type(TupleDesc row, const char *name)
+{
+    for (int i = 0; i < row->natts; i++)
+        if (strcmp(NameStr(TupleDescAttr(row, i)->attname), name) == 0)
+            return getBaseType(TupleDescAttr(row, i)->atttypid);
+    return InvalidOid;
+}
+
+/* Find the columns of the query; PostgreSQL checks it as it stands, by itself. */
+static void
+read_columns(Training *training)
+{
+    SPIPlanPtr plan = SPI_prepare(training->query, 0, NULL);
+    TupleDesc row;
+
+    if (plan == NULL)
+        elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+    row = ((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->resultDesc;
+    training->x = column_type(row, "x");
+    training->y = column_type(row, "y");
+    training->weight = column_type(row, "weight");
+    if (!OidIsValid(training->x))
+        ereport(ERROR,
+                (errcode(ERRCODE_UNDEFINED_COLUMN),
+                 errmsg("the query has no column \"x\""),
+                 errhint("It must give x, an array of features, then y and weight where rows have them.")));
+    SPI_freeplan(plan);
+}
+
+/* q.x as float8[]; types like pgvector's are cast to real[] first. */
+static const char *
+x_expression(const Training *training)
+{
+    Oid wanted = FLOAT8ARRAYOID;
+
+    return can_coerce_type(1, &training->x, &wanted, COERCION_EXPLICIT)
+        ? "q.x::" FLOAT8 "[]" : "q.x::pg_catalog.float4[]::" FLOAT8 "[]";
+}
+
+static const char *
+y_expression(const Training *training)
+{
+    if (type_is_array(training->y))
+        return "q.y::" FLOAT8 "[]";
+    return training->y == BOOLOID ? "q.y::pg_catalog.int4::" FLOAT8 : "q.y::" FLOAT8;
+}
+
+/* ---- a pass ---- */
+
+/* The value of one aggregate over the query, or NULL; it lives until SPI_finish. */
+static void *
+run_pass(Training *training, const char *statement)
+{
+    KmText text = {0};
+    bool isnull;
+    Datum learner, value;
+    int status;
+
+    kml_check(training->ctx, km_learner_print(training->ctx, training->learner, &text));
+    learner = PointerGetDatum(kml_spec_make(text.data, text.length));
+    status = SPI_execute_with_args(statement, 1, &training->learner_type, &learner, NULL, true, 0);
+    if (status != SPI_OK_SELECT || SPI_processed != 1)
+        elog(ERROR, "a pass over the rows failed: %s", SPI_result_code_string(status));
+    value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+    return isnull ? NULL : DatumGetPointer(value);
+}
+
+static struct varlena *
+survey_rows(Training *training)
+{
+    bool weighted = OidIsValid(training->weight);
+
+    return run_pass(training,
+                    psprintf("SELECT %s.train_survey($1, %s, %s) FROM (%s\n) q WHERE q.y IS NOT NULL",
+                             training->schema, x_expression(training), weighted ? "q.weight::" FLOAT8 : "1",
+                             training->query));
+}
+
+static struct varlena *
+aggregate_rows(Training *training, const char *aggregate, const char *y)
+{
+    return run_pass(training,
+                    psprintf("SELECT %s.%s($1, %s%s%s%s) FROM (%s\n) q", training->schema, aggregate,
+                             x_expression(training), y ? ", " : "", y ? y : "",
+                             OidIsValid(training->weight) ? ", q.weight::" FLOAT8 : "", training->query));
+}
+
+/* ---- training ---- */
+
+static bytea *
+copy_to(MemoryContext memory, const struct varlena *value)
+{
+    bytea *copy = MemoryContextAlloc(memory, VARSIZE_ANY(value));
+
+    memcpy(copy, value, VARSIZE_ANY(value));
+    return copy;
+}
+
+/* False if there are no rows. */
+static bool
+learn_constants(Training *training)
+{
+    while (km_passes_next(training->ctx, training->learner) < training->learner->n_steps)
+    {
+        struct varlena *bytes = survey_rows(training);
+
+        if (bytes == NULL)
+            return false;
+        kml_check(training->ctx,
+                  km_pass_learn(training->ctx, training->learner,
+                                kml_survey_from_bytea(training->ctx, PG_DETOAST_DATUM_PACKED(PointerGetDatum(bytes)))));
+        SPI_freetuptable(SPI_tuptable);
+    }
+    return true;
+}
+
+static bytea *
+train_by_sums(Training *training)
+{
+    struct varlena *value;
+    KmModel *model;
+
+    if (!OidIsValid(training->y))
+        ereport(ERROR,
+                (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("the query has no column \"y\", the target"),
+                 errhint("%s needs one.", training->learner->estimator->signature.name)));
+    if (!learn_constants(training))
+        return NULL;
+    value = aggregate_rows(training, "accumulate", y_expression(training));
+    if (value == NULL)
+        return NULL;
+    kml_check(training->ctx,
+              km_sums_solve(training->ctx, training->learner, kml_sums_of_accumulator(training->ctx, value), &model));
+    return model == NULL ? NULL : kml_model_to_bytea(training->ctx, model);
+}
+
+static bytea *
+train_by_fit(Training *training)
+{
+    return aggregate_rows(training, "fit", OidIsValid(training->y) ? "q.y" : NULL);
+}
+
+/* What lives until the end of the transaction's query lies in SPI's own context, but for the result. */
+static Datum
+train(FunctionCallInfo fcinfo, const char *query, struct varlena *learner)
+{
+    MemoryContext caller = CurrentMemoryContext;
+    Training training = {.query = query};
+    Oid *types;
+    int n, level;
+    bytea *model;
+
+    training.schema = quote_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
+    get_func_signature(fcinfo->flinfo->fn_oid, &types, &n);
+    training.learner_type = types[n - 1];
+    SPI_connect();
+    level = NewGUCNestLevel();
+    set_config_option("transaction_read_only", "on", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+    training.ctx = kml_context_create(CurrentMemoryContext);
+    kml_check(training.ctx, km_learner_with_defaults(training.ctx, kml_learner_parse(training.ctx, learner),
+                                                     &training.learner));
+    read_columns(&training);
+    model = training.learner->estimator && training.learner->estimator->from_sums ? train_by_sums(&training)
+        : train_by_fit(&training);
+    if (model)
+        model = copy_to(caller, model);
+    AtEOXact_GUC(true, level);
+    SPI_finish();
+    if (model == NULL)
+        PG_RETURN_NULL();
+    PG_RETURN_BYTEA_P(model);
+}
+
+PG_FUNCTION_INFO_V1(kml_train_query);
+
+/* (query, learner) */
+Datum
+kml_train_query(PG_FUNCTION_ARGS)
+{
+    return train(fcinfo, only_select(text_to_cstring(PG_GETARG_TEXT_PP(0))), PG_GETARG_VARLENA_PP(1));
+}
+
+/* ---- a table ---- */
+
+/* The columns named in a list by SQL's rules; what: "features" in errors. */
+static List *
+column_names(Oid relation, const char *list, const char *what)
+{
+    List *names;
+    ListCell *cell;
+
+    if (!SplitIdentifierString(pstrdup(list), ',', &names) || names == NIL)
+        ereport(ERROR,
+                (errcode(ERRCODE_SYNTAX_ERROR), errmsg("%s must be a list of column names, got \"%s\"", what, list),
+                 errhint("Put names that are no plain identifiers in double quotes.")));
+    foreach(cell, names)
+        if (get_attnum(relation, lfirst(cell)) == InvalidAttrNumber)
+            ereport(ERROR,
+                    (errcode(ERRCODE_UNDEFINED_COLUMN),
+                     errmsg("column \"%s\" of relation \"%s\" does not exist", (char *) lfirst(cell),
+                            get_rel_name(relation))));
+    return names;
+}
+
+/* One number of a row. */
+static void
+add_number(StringInfo text, Oid relation, const char *name)
+{
+    Oid type = getBaseType(get_atttype(relation, get_attnum(relation, name)));
+
+    appendStringInfo(text, "r.%s%s::" FLOAT8, quote_identifier(name), type == BOOLOID ? "::pg_catalog.int4" : "");
+}
+
+static bool
+is_number(Oid relation, const char *name)
+{
+    Oid type = getBaseType(get_atttype(relation, get_attnum(relation, name)));
+    bool preferred;
+    char category;
+
+    get_type_category_preferred(type, &category, &preferred);
+    return category == TYPCATEGORY_NUMERIC || category == TYPCATEGORY_BOOLEAN;
+}
+
+static void
+add_array(StringInfo text, Oid relation, List *names)
+{
+    const char *separator = "ARRAY[";
+    ListCell *cell;
+
+    foreach(cell, names)
+    {
+        appendStringInfoString(text, separator);
+        add_number(text, relation, lfirst(cell));
+        separator = ", ";
+    }
+    appendStringInfoChar(text, ']');
+}
+
+/* A column that holds arrays as it is; numbers as the elements of one, NULL among them. */
+static void
+add_features(StringInfo text, Oid relation, List *names)
+{
+    if (list_length(names) == 1 && !is_number(relation, linitial(names)))
+        appendStringInfo(text, "r.%s", quote_identifier(linitial(names)));
+    else
+        add_array(text, relation, names);
+}
+
+/* One target as it is; several as an array, or NULL if one of them is. */
+static void
+add_targets(StringInfo text, Oid relation, List *names)
+{
+    const char *separator = "CASE WHEN ";
+    ListCell *cell;
+
+    if (list_length(names) == 1)
+    {
+        appendStringInfo(text, "r.%s", quote_identifier(linitial(names)));
+        return;
+    }
+    foreach(cell, names)
+    {
+        appendStringInfo(text, "%sr.%s IS NOT NULL", separator, quote_identifier(lfirst(cell)));
+        separator = " AND ";
+    }
+    appendStringInfoString(text, " THEN ");
+    add_array(text, relation, names);
+    appendStringInfoString(text, " END");
+}
+
+PG_FUNCTION_INFO_V1(kml_train);
+
+/* (relation, features, target, learner) */
+Datum
+kml_train(PG_FUNCTION_ARGS)
+{
+    Oid relation = PG_GETARG_OID(0);
+    const char *name = get_rel_name(relation);
+    List *features, *targets;
+    StringInfoData query;
+
+    if (name == NULL)
+        ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
+    features = column_names(relation, text_to_cstring(PG_GETARG_TEXT_PP(1)), "features");
+    targets = column_names(relation, text_to_cstring(PG_GETARG_TEXT_PP(2)), "target");
+    initStringInfo(&query);
+    appendStringInfoString(&query, "SELECT ");
+    add_features(&query, relation, features);
+    appendStringInfoString(&query, " AS x, ");
+    add_targets(&query, relation, targets);
+    appendStringInfo(&query, " AS y FROM %s r",
+                     quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), name));
+    return train(fcinfo, query.data, PG_GETARG_VARLENA_PP(3));
+}
