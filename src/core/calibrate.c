@@ -26,8 +26,9 @@ check_distinct(KmContext *ctx, const KmArgs *args, const KmTable *table, const s
     for (size_t c = 0; c < table->classes->n; c++)
         if (distinct[c] < FOLDS)
         {
-            km_fail(ctx, KM_DATA, "%s with probability=true needs at least %d different rows of each class, "
-                    "class \"%s\" has %zu", args->signature->name, FOLDS, table->classes->text[c], distinct[c]);
+            km_fail(ctx, KM_DATA,
+                    "%s with probability=true needs at least %d different rows of each class, class \"%s\" has %zu",
+                    args->signature->name, FOLDS, table->classes->text[c], distinct[c]);
             return km_hint(ctx, KM_DATA, "Fit without probability, or to more rows.");
         }
     return KM_OK;
@@ -78,7 +79,8 @@ balance(size_t n, double off, double *b)
 
 /* The rows of a fold have boxes of 0; the others start from the whole problem's solution. */
 static void
-load_fold(KmCalibration *calibration, const KmQuadratic *problem, const size_t *member, const double *b, size_t f)
+load_fold(KmCalibration *calibration, const KmQuadratic *problem, const size_t *member, const double *b,
+          size_t f)
 {
     double off = 0;
 

@@ -27,7 +27,8 @@ typedef struct KmClasses
     double *number;             /* NUMBER and BOOL (0, 1); NaN for TEXT */
 } KmClasses;
 
-/* The class of a label's text: as it is printed, else by its number (1.0 is 1) or as a word (true); n: none. */
+/* The class of a label's text: as it is printed, else by its number (1.0 is 1) or as a word (true); n if
+ * there is none. */
 extern size_t km_classes_find(const KmClasses *classes, const char *text);
 
 /* n rows in canonical order (see km_rows_order).  Arrays belong to the caller. */

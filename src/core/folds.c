@@ -8,8 +8,8 @@
 #define MOST_FOLDS 255
 #define ROWS_PER_POLL 4096
 
-/* What rows are sorted by: the class, then a number drawn for the content.  Two contents of one number would only
- * share their fold. */
+/* What rows are sorted by: the class, then a number drawn for the content.  Two contents of one number would
+ * only share their fold. */
 typedef struct Draw
 {
     double class;               /* k: left out */
@@ -88,8 +88,8 @@ deal_rows(const KmTable *table, const Draw *draw, const size_t *order, size_t n_
 }
 
 KmStatus
-km_folds_by_class(KmContext *ctx, const KmTable *table, const double *takes_part, size_t n_folds, uint64_t seed,
-                  unsigned char *fold, size_t *distinct)
+km_folds_by_class(KmContext *ctx, const KmTable *table, const double *takes_part, size_t n_folds,
+                  uint64_t seed, unsigned char *fold, size_t *distinct)
 {
     size_t *order;
     Draw *draw;

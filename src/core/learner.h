@@ -160,7 +160,8 @@ extern KmStatus km_scorer_transform(KmContext *ctx, const KmScorer *scorer, size
                                     double *out);
 /* Probabilities of the classes: out is m x classes, NaN as above; KM_UNSUPPORTED with a hint for a model that
  * has none. */
-extern KmStatus km_scorer_proba(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out);
+extern KmStatus km_scorer_proba(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x,
+                                double *out);
 /* Pairs (mean, variance) of the latent value: out is m x 2; NaN as above; KM_UNSUPPORTED for a model without.
  * The batch goes by BLAS and agrees with the other to 1e-10. */
 extern KmStatus km_scorer_moments(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x,
@@ -170,8 +171,8 @@ extern KmStatus km_scorer_moments_batch(KmContext *ctx, const KmScorer *scorer, 
 /* The class of one row from its raw values, by the score's class_of or decision: exactly 0 is the first class
  * of two, ties go to the earlier class; -1 for NaN. */
 extern int km_scorer_class(const KmScorer *scorer, const double *values);
-/* What predict() returns: the regression value, the number of the class, or +1 and -1; KM_UNSUPPORTED with a hint
- * to predict_label for labels that are not numbers. */
+/* What predict() returns: the regression value, the number of the class, or +1 and -1; KM_UNSUPPORTED with a
+ * hint to predict_label for labels that are not numbers. */
 extern KmStatus km_scorer_predict(KmContext *ctx, const KmScorer *scorer, const double *values, double *out);
 
 #endif

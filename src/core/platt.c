@@ -144,7 +144,8 @@ move(const Sample *sample, const KmSigmoid *d, double slope, KmSigmoid *sigmoid,
 }
 
 KmStatus
-km_sigmoid_fit(KmContext *ctx, size_t n, const double *f, const bool *positive, const double *w, KmSigmoid *out)
+km_sigmoid_fit(KmContext *ctx, size_t n, const double *f, const bool *positive, const double *w,
+               KmSigmoid *out)
 {
     Sample sample = {.n = n, .f = f, .w = w, .positive = positive};
     double loss;
@@ -223,8 +224,8 @@ solve(size_t k, const double *a, double *p)
     }
 }
 
-/* At the optimum Qp = c e with e'p = 1 (their equation 20), so (Q + ee')p = (c + 1) e: p is the solution for e,
- * scaled.  Q + ee' is positive definite, where Q alone is not when the pairs agree. */
+/* At the optimum Qp = c e with e'p = 1 (their equation 20), so (Q + ee')p = (c + 1) e: p is the solution for
+ * e, scaled.  Q + ee' is positive definite, where Q alone is not when the pairs agree. */
 void
 km_couple_pairs(size_t k, const double *second, double *work, double *p)
 {

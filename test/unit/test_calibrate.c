@@ -336,7 +336,8 @@ refusals(void **unused)
     assert_int_equal(fit(ctx, "svc(linear, probability=true)", &same, &scorer), KM_DATA);
     assert_non_null(strstr(ctx->message, "class \"a\" has 1"));
     data = clusters(90, 3, 11);
-    assert_int_equal(fit(ctx, "svc(linear, probability=true, multiclass=ovr)", &data, &scorer), KM_UNSUPPORTED);
+    assert_int_equal(fit(ctx, "svc(linear, probability=true, multiclass=ovr)", &data, &scorer),
+                     KM_UNSUPPORTED);
     scorer = must_fit(ctx, "svc(linear)", &data);
     assert_int_equal(km_scorer_proba(ctx, scorer, 1, data.x, p), KM_UNSUPPORTED);
     assert_non_null(strstr(ctx->hint, "probability=true"));
@@ -347,8 +348,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folds_are_even), cmocka_unit_test(folds_follow_content), cmocka_unit_test(folds_leave_out),
-        cmocka_unit_test(out_of_fold), cmocka_unit_test(held_values), cmocka_unit_test(weights_are_repetitions),
+        cmocka_unit_test(folds_are_even), cmocka_unit_test(folds_follow_content),
+            cmocka_unit_test(folds_leave_out),
+        cmocka_unit_test(out_of_fold), cmocka_unit_test(held_values),
+            cmocka_unit_test(weights_are_repetitions),
         cmocka_unit_test(several_classes), cmocka_unit_test(refusals),
     };
 

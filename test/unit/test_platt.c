@@ -251,9 +251,11 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sixty_values), cmocka_unit_test(separable), cmocka_unit_test(weights_are_repetitions),
+        cmocka_unit_test(sixty_values), cmocka_unit_test(separable),
+            cmocka_unit_test(weights_are_repetitions),
         cmocka_unit_test(gradient_vanishes), cmocka_unit_test(extremes), cmocka_unit_test(three_classes),
-        cmocka_unit_test(consistent_pairs), cmocka_unit_test(coupling_is_optimal), cmocka_unit_test(certain_pairs),
+        cmocka_unit_test(consistent_pairs), cmocka_unit_test(coupling_is_optimal),
+            cmocka_unit_test(certain_pairs),
     };
 
     return cmocka_run_group_tests_name("platt", tests, NULL, NULL);
