@@ -137,8 +137,8 @@ km_columns_deviation(KmContext *ctx, size_t n, size_t d, const double *x, const 
 
 /* *out: the weighted mean over all entries of (x - centre)^power, power 1 or 2. */
 static KmStatus
-mean_of_entries(KmContext *ctx, size_t n, size_t d, const double *x, const double *w, double centre, int power,
-                double *out)
+mean_of_entries(KmContext *ctx, size_t n, size_t d, const double *x, const double *w, double centre,
+                int power, double *out)
 {
     KmCompensated sum = {0}, weight = {0};
 

@@ -2,8 +2,8 @@
  * eigen.c: eigenvalues and eigenvectors of symmetric matrices, and the test for
  * positive semidefiniteness.
  *
- * A tridiagonal reduction that can be cancelled (tridiagonal.h), then LAPACK on the tridiagonal matrix: dsterf
- * for values, dstemr (Dhillon, Parlett 2004) for vectors, which the reflectors turn into those of A.
+ * A tridiagonal reduction that can be cancelled (tridiagonal.h), then LAPACK on the tridiagonal matrix:
+ * dsterf for values, dstemr (Dhillon, Parlett 2004) for vectors, which the reflectors turn into those of A.
  */
 #include "gram.h"
 
@@ -137,8 +137,8 @@ km_symmetric_eigenvectors(KmContext *ctx, size_t n, double *g, size_t k, double 
         return KM_OK;
     if (k > MAX_VECTORS / n)
     {
-        km_fail(ctx, KM_LIMIT, "%zu eigenvectors of a matrix of %zu rows are too many, the limit is %zu", k, n,
-                MAX_VECTORS / n);
+        km_fail(ctx, KM_LIMIT, "%zu eigenvectors of a matrix of %zu rows are too many, the limit is %zu", k,
+                n, MAX_VECTORS / n);
         return km_hint(ctx, KM_LIMIT, "Ask for fewer of them.");
     }
     KM_TRY(normalise(ctx, n, g, &exponent));

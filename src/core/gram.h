@@ -33,9 +33,10 @@ extern KmStatus km_triangle_to_lower(KmContext *ctx, size_t n, size_t ld, double
 /* Eigenvalues of a symmetric n x n matrix, ascending; reads the lower triangle, destroys g.
  * A blocked tridiagonal reduction that polls, then LAPACK's dsterf (0.8 s at n = 10,000). */
 extern KmStatus km_symmetric_eigenvalues(KmContext *ctx, size_t n, double *g, double *out);
-/* The k <= n largest eigenvalues, descending, and their vectors as rows of `vectors` (k x n), orthonormal; the first
- * of the components that are largest in size, to rounding, is positive.  Reads the lower triangle, destroys g.
- * Polls, but for LAPACK's dstemr on the tridiagonal matrix, 0.08 us times n k: KM_LIMIT where n k > 12,500,000. */
+/* The k <= n largest eigenvalues, descending, and their vectors as rows of `vectors` (k x n), orthonormal;
+ * the first of the components that are largest in size, to rounding, is positive.  Reads the lower triangle,
+ * destroys g.  Polls, but for LAPACK's dstemr on the tridiagonal matrix, 0.08 us times n k: KM_LIMIT where
+ * n k > 12,500,000. */
 extern KmStatus km_symmetric_eigenvectors(KmContext *ctx, size_t n, double *g, size_t k, double *values,
                                           double *vectors);
 /* Positive semidefinite: smallest eigenvalue >= -tolerance * |G|, |G| the largest |eigenvalue|: by Cholesky

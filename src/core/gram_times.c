@@ -18,7 +18,8 @@ min_size(size_t a, size_t b)
 
 /* y += op(T) x for a tile of rows x columns: x and y have m columns. */
 static void
-add_product(CBLAS_TRANSPOSE op, size_t rows, size_t columns, const double *tile, size_t m, const double *x, double *y)
+add_product(CBLAS_TRANSPOSE op, size_t rows, size_t columns, const double *tile, size_t m, const double *x,
+            double *y)
 {
     size_t out = op == CblasNoTrans ? rows : columns, in = op == CblasNoTrans ? columns : rows;
 
@@ -29,7 +30,8 @@ add_product(CBLAS_TRANSPOSE op, size_t rows, size_t columns, const double *tile,
 }
 
 KmStatus
-km_gram_times(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, size_t m, const double *x, double *y)
+km_gram_times(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, size_t m, const double *x,
+              double *y)
 {
     size_t n = km_points_count(points);
     double *tile;

@@ -80,7 +80,8 @@ km_gram_effective_df(KmContext *ctx, size_t n, double *g, size_t m, const double
 
 /* The estimator's kernel and the model's rows after the steps, with their coefficients. */
 static KmStatus
-find_functions(KmContext *ctx, const KmModel *model, KmKernel **kernel, const KmArray **rows, const KmArray **coef)
+find_functions(KmContext *ctx, const KmModel *model, KmKernel **kernel, const KmArray **rows,
+               const KmArray **coef)
 {
     KmLearner *learner;
     const KmValue *value;
@@ -92,7 +93,8 @@ find_functions(KmContext *ctx, const KmModel *model, KmKernel **kernel, const Km
     if (value == NULL || value->kind == 0 || *rows == NULL || *coef == NULL || (*coef)->rows != (*rows)->rows)
         return km_fail(ctx, KM_UNSUPPORTED, "the model keeps no functions of a kernel, so they have no norm");
     if ((*coef)->columns > 1 && learner->estimator->target != KM_TARGET_NUMBER)
-        return km_fail(ctx, KM_UNSUPPORTED, "the model has several functions, one norm of them would mean nothing");
+        return km_fail(ctx, KM_UNSUPPORTED,
+                       "the model has several functions, one norm of them would mean nothing");
     return km_kernel_compile(ctx, value->node, kernel);
 }
 
@@ -119,7 +121,8 @@ km_model_rkhs_norm(KmContext *ctx, const KmModel *model, double *out)
     if (!isfinite(square))
         return km_fail(ctx, KM_RANGE, "the norm of the model's function is not a finite number");
     if (square < -1e-10 * bound)
-        return km_fail(ctx, KM_SINGULAR, "the kernel is not positive semidefinite: the squared norm is %g", square);
+        return km_fail(ctx, KM_SINGULAR, "the kernel is not positive semidefinite: the squared norm is %g",
+                       square);
     *out = sqrt(fmax(0.0, square));
     return KM_OK;
 }

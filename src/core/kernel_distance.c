@@ -2,9 +2,9 @@
  * kernel_distance.c: distances in the feature space of a kernel, without cancellation
  * where the kernel allows it.
  *
- * For rows x, z a kernel is described by c = k(x,z), the squared distance D = k(x,x) + k(z,z) - 2 k(x,z) and half
- * the difference of the diagonal, e = (k(x,x) - k(z,z)) / 2, so that k(x,x) = c + D/2 + e, k(z,z) = c + D/2 - e.
- * These go through the expression: of a product of two kernels
+ * For rows x, z a kernel is described by c = k(x,z), the squared distance D = k(x,x) + k(z,z) - 2 k(x,z) and
+ * half the difference of the diagonal, e = (k(x,x) - k(z,z)) / 2, so that k(x,x) = c + D/2 + e and
+ * k(z,z) = c + D/2 - e.  These go through the expression: of a product of two kernels
  *   D = c1 D2 + c2 D1 + D1 D2 / 2 + 2 e1 e2,   e = (c1 + D1/2) e2 + (c2 + D2/2) e1,
  * in which nothing cancels for positive c.
  */
@@ -112,8 +112,8 @@ km_distance_create(KmContext *ctx, const KmKernel *kernel, KmDistance **out)
 
 /* ---- leaves ---- */
 
-/* 1 - k(x,z) by the profile, given that k(x,z) is near 1: k of 0 and s (x - z) for the first power of two s that
- * brings it below 0.9. */
+/* 1 - k(x,z) by the profile, given that k(x,z) is near 1: k of 0 and s (x - z) for the first power of two s
+ * that brings it below 0.9. */
 static KmStatus
 find_gap(KmContext *ctx, const KmDistance *distance, size_t d, const double *x, const double *z, double *out)
 {
@@ -155,7 +155,8 @@ describe_linear(const KmLeaf *leaf, size_t d, const double *x, const double *z, 
 }
 
 static KmStatus
-describe_leaf(KmContext *ctx, const KmDistance *distance, size_t d, const double *x, const double *z, Triple *out)
+describe_leaf(KmContext *ctx, const KmDistance *distance, size_t d, const double *x, const double *z,
+              Triple *out)
 {
     double a, b;
 
@@ -260,7 +261,8 @@ describe(KmContext *ctx, const KmDistance *distance, size_t d, const double *x, 
 
 /* A negative D is rounding, as far as the diagonal allows. */
 KmStatus
-km_distance_value(KmContext *ctx, const KmDistance *distance, size_t d, const double *x, const double *z, double *out)
+km_distance_value(KmContext *ctx, const KmDistance *distance, size_t d, const double *x, const double *z,
+                  double *out)
 {
     Triple t;
 
@@ -268,7 +270,8 @@ km_distance_value(KmContext *ctx, const KmDistance *distance, size_t d, const do
     if (!isfinite(t.D))
         return km_fail(ctx, KM_RANGE, "the distance of x and z is not a finite number");
     if (t.D < -1e-12 * (fabs(t.c) + fabs(t.e)))
-        return km_fail(ctx, KM_SINGULAR, "the kernel is not positive semidefinite: the squared distance of x and z is %g",
+        return km_fail(ctx, KM_SINGULAR,
+                       "the kernel is not positive semidefinite: the squared distance of x and z is %g",
                        t.D);
     *out = sqrt(fmax(0.0, t.D));
     return KM_OK;

@@ -55,7 +55,8 @@ check(KmContext *ctx, const KmArgs *args)
     {
         km_fail(ctx, KM_INVALID, "krr: select=%s has no values of lambda to choose from",
                 km_arg(args, "select")->word);
-        return km_hint(ctx, KM_INVALID, "Give several, as in lambda=logspace(-6, 2, 9), or leave select out.");
+        return km_hint(ctx, KM_INVALID,
+                       "Give several, as in lambda=logspace(-6, 2, 9), or leave select out.");
     }
     return check_method(ctx, args);
 }

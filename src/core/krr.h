@@ -35,7 +35,8 @@ typedef struct KmKrrScores
 } KmKrrScores;
 
 /* From beta for this lambda and the diagonal of A^-1 (see krr_scores.c). */
-extern KmKrrScores km_krr_scores(const KmKrr *krr, double lambda, const double *beta, const double *inverse_diagonal);
+extern KmKrrScores km_krr_scores(const KmKrr *krr, double lambda, const double *beta,
+                                 const double *inverse_diagonal);
 /* The same for the factor in krr->a. */
 extern KmStatus km_krr_scores_of_factor(KmContext *ctx, const KmKrr *krr, KmKrrScores *out);
 

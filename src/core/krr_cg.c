@@ -1,9 +1,10 @@
 /*
  * krr_cg.c: kernel ridge regression by preconditioned conjugate gradients.
  *
- * A beta = b for A = S K S + lambda I, one b for each target, all sharing the products with K, whose tiles are made
- * again each time: memory O(n rank).  The preconditioner is P = F F' + lambda I with F F' ~ S K S by randomly
- * pivoted Cholesky (Diaz, Epperly, Frangella, Tropp, Webber 2023, arXiv 2304.12465), applied by Woodbury's formula
+ * A beta = b for A = S K S + lambda I, one b for each target, all sharing the products with K, whose tiles
+ * are made again each time: memory O(n rank).  The preconditioner is P = F F' + lambda I with F F' ~ S K S by
+ * randomly pivoted Cholesky (Diaz, Epperly, Frangella, Tropp, Webber 2023, arXiv 2304.12465), applied by
+ * Woodbury's formula
  *   P^-1 r = (r - F (F'F + lambda I)^-1 F' r) / lambda.
  */
 #include <float.h>
@@ -63,7 +64,8 @@ fill_inner(KmContext *ctx, void *state, double *inner)
         size_t rows = solver->n - i < CHUNK / 4 ? solver->n - i : CHUNK / 4;
 
         KM_TRY(km_poll(ctx));
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, rank, rows, 1.0, solver->f.factor + i * solver->f.ld,
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, rank, rows, 1.0,
+                    solver->f.factor + i * solver->f.ld,
                     solver->f.ld, 1.0, inner, rank);
     }
     for (size_t k = 0; k < rank; k++)
@@ -86,12 +88,14 @@ create_preconditioner(KmContext *ctx, const KmArgs *args, Solver *solver)
     KM_TRY(km_alloc_bytes(ctx, solver->f.rank, solver->f.rank * sizeof(double), (void **) &solver->inner));
     KM_TRY(km_alloc_bytes(ctx, solver->f.rank, solver->targets * sizeof(double), (void **) &solver->small));
     KM_TRY(fill_inner(ctx, solver, solver->inner));
-    return km_cholesky_factor_jitter(ctx, solver->f.rank, solver->f.rank, solver->inner, fill_inner, solver, &jitter);
+    return km_cholesky_factor_jitter(ctx, solver->f.rank, solver->f.rank, solver->inner, fill_inner, solver,
+                                     &jitter);
 }
 
 /* out += alpha op(F) x by chunks of rows; x and out have a column for each target. */
 static KmStatus
-add_factor_product(KmContext *ctx, const Solver *solver, CBLAS_TRANSPOSE op, double alpha, const double *x, double *out)
+add_factor_product(KmContext *ctx, const Solver *solver, CBLAS_TRANSPOSE op, double alpha, const double *x,
+                   double *out)
 {
     size_t rank = solver->f.rank, targets = solver->targets;
 
@@ -105,8 +109,8 @@ add_factor_product(KmContext *ctx, const Solver *solver, CBLAS_TRANSPOSE op, dou
             cblas_dgemm(CblasRowMajor, op, CblasNoTrans, rank, targets, rows, alpha, part, solver->f.ld,
                         x + i * targets, targets, 1.0, out, targets);
         else
-            cblas_dgemm(CblasRowMajor, op, CblasNoTrans, rows, targets, rank, alpha, part, solver->f.ld, x, targets,
-                        1.0, out + i * targets, targets);
+            cblas_dgemm(CblasRowMajor, op, CblasNoTrans, rows, targets, rank, alpha, part, solver->f.ld, x,
+                        targets, 1.0, out + i * targets, targets);
     }
     return KM_OK;
 }
@@ -148,7 +152,8 @@ apply_system(KmContext *ctx, const Solver *solver, const double *x, double *out)
     KM_TRY(km_gram_times(ctx, krr->kernel, krr->points, targets, scaled, out));
     for (size_t i = 0; i < n * targets; i++)
         out[i] = (krr->root == NULL ? 1.0 : krr->root[i / targets]) * out[i] + krr->lambda * x[i];
-    return km_matrix_check_finite(ctx, n, targets, targets, out, "kernel ridge: a product with the kernel matrix");
+    return km_matrix_check_finite(ctx, n, targets, targets, out,
+                                  "kernel ridge: a product with the kernel matrix");
 }
 
 static double
@@ -267,8 +272,8 @@ create_vectors(KmContext *ctx, Solver *solver)
 static void
 release(KmContext *ctx, Solver *solver)
 {
-    void *const blocks[] = {solver->inner, solver->small, solver->r, solver->z, solver->p, solver->ap, solver->b,
-                            solver->rz, solver->size};
+    void *const blocks[] = {solver->inner, solver->small, solver->r, solver->z, solver->p, solver->ap,
+                            solver->b, solver->rz, solver->size};
 
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         km_free(ctx, blocks[i]);
@@ -282,7 +287,8 @@ add_facts(KmContext *ctx, const Solver *solver, KmModel *model)
     bool converged = residual <= solver->tol;
 
     if (!converged)
-        km_warn(ctx, "krr did not converge: after %" PRIu64 " iterations the relative residual is %g, tol is %g",
+        km_warn(ctx,
+                "krr did not converge: after %" PRIu64 " iterations the relative residual is %g, tol is %g",
                 solver->iterations, residual, solver->tol);
     KM_TRY(km_model_add_fact(ctx, model, "residual", KM_FACT_NUMBER, residual));
     KM_TRY(km_model_add_fact(ctx, model, "iterations", KM_FACT_COUNT, (double) solver->iterations));

@@ -91,7 +91,11 @@ bound_norm(const KmTridiagonal *t)
     double bound = 0.0;
 
     for (size_t j = 0; j < t->n; j++)
-        bound = fmax(bound, fabs(t->d[j]) + (j > 0 ? fabs(t->e[j - 1]) : 0.0) + (j + 1 < t->n ? fabs(t->e[j]) : 0.0));
+    {
+        double before = j > 0 ? fabs(t->e[j - 1]) : 0.0, after = j + 1 < t->n ? fabs(t->e[j]) : 0.0;
+
+        bound = fmax(bound, before + fabs(t->d[j]) + after);
+    }
     return bound;
 }
 
@@ -174,7 +178,8 @@ add_column(size_t n, size_t j, const double *q, const Pencil *pencil)
 
 /* Columns j0 .. j0+m-1 of Q, as rows of q, join the sums of a lambda. */
 static KmStatus
-add_columns(KmContext *ctx, size_t n, size_t targets, size_t j0, size_t m, const double *q, const Pencil *pencil)
+add_columns(KmContext *ctx, size_t n, size_t targets, size_t j0, size_t m, const double *q,
+            const Pencil *pencil)
 {
     KM_TRY(km_poll(ctx));
     for (size_t j = 0; j < m; j++)
@@ -275,8 +280,8 @@ choose(KmContext *ctx, const Path *path, bool by_gcv, KmModel *model)
     }
     if (rows == 0)
     {
-        km_fail(ctx, KM_SINGULAR, "no lambda of %zu leaves a kernel matrix of %zu rows that can be solved", path->count,
-                path->krr->table->n);
+        km_fail(ctx, KM_SINGULAR, "no lambda of %zu leaves a kernel matrix of %zu rows that can be solved",
+                path->count, path->krr->table->n);
         return km_hint(ctx, KM_SINGULAR, "Give larger values of lambda, or a positive definite kernel.");
     }
     return km_model_add_array(ctx, model, "lambda_path", rows, 3, report);

@@ -119,8 +119,9 @@ check_grid(KmContext *ctx, const KmLearner *learner)
     if (learner->estimator != NULL && learner->estimator->path != NULL &&
         km_arg(&learner->args, learner->estimator->path)->grid &&
         !km_estimator_goes_through(learner->estimator, &learner->args, learner->estimator->path))
-        return km_hint(ctx, KM_UNSUPPORTED, "Give one value for each parameter, or select=loo or select=gcv to choose "
-                       "%s.", learner->estimator->path);
+        return km_hint(ctx, KM_UNSUPPORTED,
+                       "Give one value for each parameter, or select=loo or select=gcv to choose %s.",
+                       learner->estimator->path);
     return km_hint(ctx, KM_UNSUPPORTED, "Give one value for each parameter.");
 }
 

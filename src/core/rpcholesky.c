@@ -1,10 +1,11 @@
 /*
  * rpcholesky.c: randomly pivoted Cholesky factorisation, by blocks with rejection.
  *
- * Chen, Epperly, Tropp, Webber 2025 (arXiv 2207.06503): pivot s is drawn with a probability proportional to the
- * diagonal of the residual R = A - F F', and the column R_:s / sqrt(R_ss) joins F.  Epperly, Tropp, Webber 2024
- * (arXiv 2410.03969) draw a block of proposals from one diagonal and accept each with the probability
- * R_ss (after those accepted before it) / R_ss (when drawn): the same distribution, by matrix products.
+ * Chen, Epperly, Tropp, Webber 2025 (arXiv 2207.06503): pivot s is drawn with a probability proportional to
+ * the diagonal of the residual R = A - F F', and the column R_:s / sqrt(R_ss) joins F.  Epperly, Tropp,
+ * Webber 2024 (arXiv 2410.03969) draw a block of proposals from one diagonal and accept each with the
+ * probability R_ss (after those accepted before it) / R_ss (when drawn): the same distribution, by matrix
+ * products.
  */
 #include "rpcholesky.h"
 
@@ -86,7 +87,8 @@ gather(Search *search, const KmLowRank *f)
 {
     km_points_gather(search->points, search->count, search->row, search->chosen);
     for (size_t j = 0; j < search->count; j++)
-        memcpy(search->chosen_factor + j * f->ld, f->factor + search->row[j] * f->ld, f->rank * sizeof *f->factor);
+        memcpy(search->chosen_factor + j * f->ld, f->factor + search->row[j] * f->ld,
+               f->rank * sizeof *f->factor);
 }
 
 static void
@@ -102,8 +104,8 @@ draw_proposals(Search *search, const KmLowRank *f)
 
 /* ---- the residual ---- */
 
-/* out (m x count, stride BLOCK) = (A - F F') of m rows and the chosen ones: tile is their kernel on entry; row[i]
- * says which rows they are, factor holds theirs of F. */
+/* out (m x count, stride BLOCK) = (A - F F') of m rows and the chosen ones: tile is their kernel on entry;
+ * row[i] says which rows they are, factor holds theirs of F. */
 static void
 finish_residual(const Search *search, const KmLowRank *f, size_t m, const size_t *row, size_t first,
                 const double *factor, double *out)
@@ -126,8 +128,8 @@ finish_residual(const Search *search, const KmLowRank *f, size_t m, const size_t
 static KmStatus
 residual_among(KmContext *ctx, Search *search, const KmLowRank *f)
 {
-    KM_TRY(km_kernel_tile(ctx, search->kernel, search->chosen, 0, search->count, search->chosen, 0, search->count,
-                          BLOCK, search->among));
+    KM_TRY(km_kernel_tile(ctx, search->kernel, search->chosen, 0, search->count, search->chosen, 0,
+                          search->count, BLOCK, search->among));
     finish_residual(search, f, search->count, search->row, 0, search->chosen_factor, search->among);
     return KM_OK;
 }
@@ -185,10 +187,11 @@ add_columns(KmContext *ctx, Search *search, const KmLowRank *f, size_t i0, size_
     size_t count = search->count;
     double *columns = search->columns;
 
-    KM_TRY(km_kernel_tile(ctx, search->kernel, search->points, i0, m, search->chosen, 0, count, BLOCK, columns));
+    KM_TRY(km_kernel_tile(ctx, search->kernel, search->points, i0, m, search->chosen, 0, count, BLOCK,
+                          columns));
     finish_residual(search, f, m, NULL, i0, f->factor + i0 * f->ld, columns);
-    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, m, count, 1.0, search->l, BLOCK,
-                columns, BLOCK);
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, m, count, 1.0, search->l,
+                BLOCK, columns, BLOCK);
     for (size_t i = 0; i < m; i++)
     {
         double *left = &search->left[i0 + i];
@@ -229,7 +232,8 @@ set_diagonal(KmContext *ctx, Search *search, size_t n)
     for (size_t i = 0; i < n; i++)
     {
         if (search->diagonal[i] < 0.0)
-            return km_fail(ctx, KM_SINGULAR, "the kernel is not positive semidefinite: %g for row %zu and itself",
+            return km_fail(ctx, KM_SINGULAR,
+                           "the kernel is not positive semidefinite: %g for row %zu and itself",
                            search->diagonal[i], i + 1);
         if (search->root != NULL)
             search->diagonal[i] *= search->root[i] * search->root[i];

@@ -22,8 +22,8 @@ typedef struct KmLowRank
  * most tol times the trace, or is rounding.  Each pivot is drawn with a probability proportional to the
  * residual's diagonal (as if one by one), from the generator of `seed`.  KM_SINGULAR for a negative diagonal,
  * KM_RANGE for values that are not finite.  Memory: n x (rank + a block of 64). */
-extern KmStatus km_rpcholesky(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, const double *root,
-                              size_t rank, double tol, uint64_t seed, KmLowRank *out);
+extern KmStatus km_rpcholesky(KmContext *ctx, const KmKernel *kernel, const KmPoints *points,
+                              const double *root, size_t rank, double tol, uint64_t seed, KmLowRank *out);
 extern void km_low_rank_free(KmContext *ctx, KmLowRank *low_rank);
 
 #endif

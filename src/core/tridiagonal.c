@@ -175,12 +175,13 @@ typedef struct Panel
     double m[PANEL * PANEL];    /* lower triangular */
 } Panel;
 
-/* M, row by row: H_i (I - V' M V) has the new row -tau_i (v_i V') M, then tau_i.  V V' stands in M at first. */
+/* M, row by row: H_i (I - V' M V) has the new row -tau_i (v_i V') M, then tau_i.  V V' stands in M at
+ * first. */
 static void
 set_triangle(const double *tau, size_t n, Panel *panel)
 {
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, panel->count, panel->width, 1.0, panel->v, n, 0.0, panel->m,
-                PANEL);
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, panel->count, panel->width, 1.0, panel->v, n, 0.0,
+                panel->m, PANEL);
     for (size_t i = 0; i < panel->count; i++)
     {
         double *row = panel->m + i * PANEL;
@@ -214,15 +215,17 @@ apply_panel(const Panel *panel, size_t n, bool transposed, size_t m, double *z, 
 {
     size_t count = panel->count, width = panel->width;
 
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, count, width, 1.0, z, n, panel->v, n, 0.0, work, PANEL);
-    cblas_dtrmm(CblasRowMajor, CblasRight, CblasLower, transposed ? CblasNoTrans : CblasTrans, CblasNonUnit, m,
-                count, 1.0, panel->m, PANEL, work, PANEL);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, width, count, -1.0, work, PANEL, panel->v, n, 1.0, z,
-                n);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, count, width, 1.0, z, n, panel->v, n, 0.0, work,
+                PANEL);
+    cblas_dtrmm(CblasRowMajor, CblasRight, CblasLower, transposed ? CblasNoTrans : CblasTrans, CblasNonUnit,
+                m, count, 1.0, panel->m, PANEL, work, PANEL);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, width, count, -1.0, work, PANEL, panel->v, n,
+                1.0, z, n);
 }
 
 KmStatus
-km_tridiagonal_apply(KmContext *ctx, const KmTridiagonal *t, bool transposed, size_t zeros, size_t m, double *z)
+km_tridiagonal_apply(KmContext *ctx, const KmTridiagonal *t, bool transposed, size_t zeros, size_t m,
+                     double *z)
 {
     size_t n = t->n, panels = (n + PANEL - 1) / PANEL;
     Panel *panel;

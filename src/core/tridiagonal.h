@@ -18,8 +18,8 @@ typedef struct KmTridiagonal
 extern KmStatus km_tridiagonal_reduce(KmContext *ctx, size_t n, double *a, KmTridiagonal *out);
 /* Each of the m rows of z (m x n) becomes Q z, or Q' z.  zeros: that many leading elements of all rows are
  * known to be 0 (saves work for Q). */
-extern KmStatus km_tridiagonal_apply(KmContext *ctx, const KmTridiagonal *t, bool transposed, size_t zeros, size_t m,
-                                     double *z);
+extern KmStatus km_tridiagonal_apply(KmContext *ctx, const KmTridiagonal *t, bool transposed, size_t zeros,
+                                     size_t m, double *z);
 extern void km_tridiagonal_free(KmContext *ctx, KmTridiagonal *t);
 
 #endif

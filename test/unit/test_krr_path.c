@@ -32,15 +32,16 @@ random_rows(uint64_t seed)
 static KmModel *
 fit_rows(const char *text, const Rows *rows, bool weighted)
 {
-    KmTable table = {.n = N, .d = D, .x = rows->x, .n_targets = 2, .y = rows->y, .w = weighted ? rows->w : NULL};
+    const double *w = weighted ? rows->w : NULL;
+    KmTable table = {.n = N, .d = D, .x = rows->x, .n_targets = 2, .y = rows->y, .w = w};
     KmModel *model;
 
     assert_int_equal(try_fit(text, &table, &model), KM_OK);
     return model;
 }
 
-/* Every row of the path is what a fit with that lambda reports; the best of them is chosen, and its model is that
- * of a fit with it, bit by bit. */
+/* Every row of the path is what a fit with that lambda reports; the best of them is chosen, and its model is
+ * that of a fit with it, bit by bit. */
 static void
 check_path(size_t count, const char *criterion, const char *fact_name, bool weighted)
 {
@@ -50,7 +51,8 @@ check_path(size_t count, const char *criterion, const char *fact_name, bool weig
     char text[200];
     double least = INFINITY;
 
-    snprintf(text, sizeof text, "krr(rbf(gamma=0.5), lambda=logspace(-4, 2, %zu), select=%s)", count, criterion);
+    snprintf(text, sizeof text, "krr(rbf(gamma=0.5), lambda=logspace(-4, 2, %zu), select=%s)", count,
+             criterion);
     chosen = fit_rows(text, &rows, weighted);
     path = km_model_array(chosen, "lambda_path");
     assert_int_equal(path->rows, count);
@@ -113,7 +115,8 @@ test_path_of_many_rows(void **state)
     assert_int_equal(try_fit(text, &table, &many), KM_OK);
     path = km_model_array(many, "lambda_path");
     assert_int_equal(path->rows, 7);
-    assert_int_equal(try_fit("krr(rbf(gamma=3), lambda=grid(9, 1, 1e-1, 1e-2), select=gcv)", &table, &few), KM_OK);
+    assert_int_equal(try_fit("krr(rbf(gamma=3), lambda=grid(9, 1, 1e-1, 1e-2), select=gcv)", &table, &few),
+                     KM_OK);
     for (size_t i = 0; i < 12; i++)
         assert_close(path->data[i], km_model_array(few, "lambda_path")->data[i], 1e-9);
     assert_int_equal(km_learner_parse(ctx, text, strlen(text), &learner), KM_OK);
@@ -140,8 +143,8 @@ test_path_of_singular_matrices(void **state)
     (void) state;
     assert_int_equal(try_fit("krr(rbf(gamma=1), lambda=grid(0, 0.1, 1), select=loo)", &table, &model), KM_OK);
     assert_int_equal(km_model_array(model, "lambda_path")->rows, 2);
-    assert_int_equal(try_fit("krr(rbf(gamma=1), lambda=grid(0, 1e-20, 0.1, 0.2, 0.3, 0.4, 0.5, 1), select=gcv)", &table,
-                             &model), KM_OK);
+    assert_int_equal(try_fit("krr(rbf(gamma=1), lambda=grid(0,1e-20,0.1,0.2,0.3,0.4,0.5,1), select=loo)",
+                             &table, &model), KM_OK);
     assert_int_equal(km_model_array(model, "lambda_path")->rows, 6);
     assert_int_equal(try_fit("krr(rbf(gamma=1), lambda=grid(0), select=loo)", &table, &model), KM_SINGULAR);
     assert_int_equal(try_fit("krr(rbf(gamma=1), lambda=grid(0,0,0,0,0,0,0,0), select=loo)", &table, &model),
@@ -163,21 +166,21 @@ test_options_that_do_not_fit(void **state)
         assert_int_equal(km_learner_parse(ctx, bad[i], strlen(bad[i]), &learner), KM_INVALID);
     assert_int_equal(km_learner_parse(ctx, "krr(lambda=grid(1, 2), select=loo)", 34, &learner), KM_OK);
     assert_false(learner->has_grid);
-    assert_int_equal(km_learner_parse(ctx, "krr(rbf(gamma=grid(1)), lambda=grid(1, 2), select=loo)", 54, &learner),
+    assert_int_equal(km_learner_parse(ctx, "krr(rbf(gamma=grid(1)), lambda=grid(1, 2), select=loo)", 54,
+                                      &learner),
                      KM_OK);
     assert_true(learner->has_grid);
 }
 
 /* ---- equal learners ---- */
 
+/* Of model a for the rows x and of model b for the rows z. */
 static void
-assert_same_predictions(const KmModel *a, size_t d_a, const double *x_a, const KmModel *b, size_t d_b,
-                        const double *x_b, double tolerance)
+assert_same_predictions(const KmModel *a, const double *x, const KmModel *b, const double *z,
+                        double tolerance)
 {
-    double *first = predict(a, N, x_a), *second = predict(b, N, x_b);
+    double *first = predict(a, N, x), *second = predict(b, N, z);
 
-    (void) d_a;
-    (void) d_b;
     for (size_t i = 0; i < N; i++)
         assert_close(first[i], second[i], tolerance);
 }
@@ -189,10 +192,10 @@ test_linear_krr_is_ridge(void **state)
     for (uint64_t seed = 1; seed <= 5; seed++)
     {
         Rows rows = random_rows(seed);
-        double *y = rows.y;
+        const KmModel *krr = fit("krr(linear, center=false, lambda=0.3)", N, D, rows.x, rows.y, rows.w);
+        const KmModel *ridge = fit("ridge(intercept=false, lambda=0.3)", N, D, rows.x, rows.y, rows.w);
 
-        assert_same_predictions(fit("krr(linear, center=false, lambda=0.3)", N, D, rows.x, y, rows.w), D, rows.x,
-                                fit("ridge(intercept=false, lambda=0.3)", N, D, rows.x, y, rows.w), D, rows.x, 1e-11);
+        assert_same_predictions(krr, rows.x, ridge, rows.x, 1e-11);
     }
 }
 
@@ -223,11 +226,13 @@ test_kernel_trick(void **state)
     for (uint64_t seed = 1; seed <= 5; seed++)
     {
         Rows rows = random_rows(seed);
+        const KmModel *krr, *ridge;
 
         for (size_t i = 0; i < N; i++)
             explicit_features(rows.x + i * D, z + i * 10);
-        assert_same_predictions(fit("krr(poly(degree=2), center=false, lambda=0.1)", N, D, rows.x, rows.y, NULL), D,
-                                rows.x, fit("ridge(intercept=false, lambda=0.1)", N, 10, z, rows.y, NULL), 10, z, 1e-10);
+        krr = fit("krr(poly(degree=2), center=false, lambda=0.1)", N, D, rows.x, rows.y, NULL);
+        ridge = fit("ridge(intercept=false, lambda=0.1)", N, 10, z, rows.y, NULL);
+        assert_same_predictions(krr, rows.x, ridge, z, 1e-10);
     }
 }
 
