@@ -2,9 +2,9 @@
  * gp_optimise.c: the kernel's parameters and the noise that maximise the marginal likelihood.
  *
  *   dL/dtheta = 1/2 sum_ij (alpha alpha' - A^-1)_ij dA_ij/dtheta
- * (Rasmussen and Williams 2006, equation 5.9), by the logarithm of what is positive.  The search begins at the
- * better of two points, the one given and one of the data's scale (lengths: median distances, scalars: the
- * variance of y, noise: a tenth of it); each restart at a random point around the latter.
+ * (Rasmussen and Williams 2006, equation 5.9), by the logarithm of what is positive.  The search begins at
+ * the better of two points, the one given and one of the data's scale (lengths: median distances, scalars:
+ * the variance of y, noise: a tenth of it); each restart at a random point around the latter.
  */
 #include "gp.h"
 
@@ -142,15 +142,20 @@ variance_of_target(const KmGpSystem *system)
 
 /* Median distance between rows in `count` of the leaf's columns, from the first-th on. */
 static KmStatus
-median_distance(KmContext *ctx, const KmTable *table, const KmLeaf *leaf, size_t first, size_t count, double *out)
+median_distance(KmContext *ctx, const KmTable *table, const KmLeaf *leaf, size_t first, size_t count,
+                double *out)
 {
     KmPairwise what = leaf->type->geometry == KM_GEOMETRY_L1 ? KM_PAIR_L1 : KM_PAIR_SQDIST;
     double *x;
 
     KM_TRY(km_alloc_bytes(ctx, table->n, count * sizeof *x, (void **) &x));
-    for (size_t i = 0; i < table->n; i++)
-        for (size_t k = 0; k < count; k++)
-            x[i * count + k] = table->x[i * table->d + (leaf->n_dims > 0 ? leaf->dims[first + k] : first + k)];
+    for (size_t k = 0; k < count; k++)
+    {
+        size_t column = leaf->n_dims > 0 ? leaf->dims[first + k] : first + k;
+
+        for (size_t i = 0; i < table->n; i++)
+            x[i * count + k] = table->x[i * table->d + column];
+    }
     KM_TRY(km_median_distance(ctx, table->n, count, x, table->w, what, out));
     km_free(ctx, x);
     return KM_OK;

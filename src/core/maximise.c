@@ -20,7 +20,7 @@ typedef struct Climb
     const KmObjective *objective;
     KmMaximum *maximum;
     nlopt_opt opt;
-    double *gradient;           /* n: where NLopt wants none */
+    double *gradient;           /* n: the start's, then where NLopt wants none */
     double scale;
     double worst;               /* the least value seen */
     KmStatus status;
@@ -45,13 +45,31 @@ refuse(Climb *climb, double *gradient)
     return -climb->worst / climb->scale;
 }
 
+/* NLopt asks for the start first, which has been evaluated. */
+static bool
+is_start(const Climb *climb, const double *theta)
+{
+    return memcmp(theta, climb->maximum->theta, climb->objective->n * sizeof *theta) == 0;
+}
+
+static double
+start_again(const Climb *climb, double *gradient)
+{
+    for (size_t i = 0; i < climb->objective->n; i++)
+        gradient[i] = climb->gradient[i] / -climb->scale;
+    return -climb->maximum->value / climb->scale;
+}
+
 static double
 minus_value(unsigned n, const double *theta, double *wanted, void *state)
 {
     Climb *climb = state;
     double value, *gradient = wanted == NULL ? climb->gradient : wanted;
-    KmStatus status = climb->objective->evaluate(climb->ctx, climb->objective->state, theta, &value, gradient);
+    KmStatus status;
 
+    if (climb->maximum->evaluations == 1 && wanted != NULL && is_start(climb, theta))
+        return start_again(climb, wanted);
+    status = climb->objective->evaluate(climb->ctx, climb->objective->state, theta, &value, gradient);
     climb->maximum->evaluations++;
     if (status == KM_SINGULAR || status == KM_RANGE || (status == KM_OK && !isfinite(value)))
         return refuse(climb, gradient);

@@ -153,6 +153,8 @@ km_posterior_mean(KmContext *ctx, const KmPosterior *posterior, size_t m, const 
 static KmStatus
 substitute(KmContext *ctx, const KmPosterior *posterior, size_t m)
 {
+    double dots[KM_SCORE_ROWS];
+
     for (size_t i = 0; i < posterior->n; i++)
     {
         const double *row = posterior->factor + packed_row(i);
@@ -160,11 +162,12 @@ substitute(KmContext *ctx, const KmPosterior *posterior, size_t m)
 
         if (i % ROWS_PER_POLL == 0)
             KM_TRY(km_poll(ctx));
+        km_dot_fixed_rows(m, i, posterior->stride, posterior->values, row, dots);
         for (size_t r = 0; r < m; r++)
         {
-            double *v = posterior->values + r * posterior->stride;
+            double *v = posterior->values + r * posterior->stride + i;
 
-            v[i] = (scale * v[i] - km_dot_fixed(i, row, v)) / row[i];
+            *v = (scale * *v - dots[r]) / row[i];
         }
     }
     return KM_OK;
