@@ -141,7 +141,8 @@ EXTRA_CLEAN := $(BUILD)
 
 PG_CPPFLAGS := -Isrc/core -Isrc/pg -DKERNELML_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS := -std=gnu11 -ffp-contract=off
-SHLIB_LINK := $(LIBS_OF_CORE) -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--version-script=$(BUILD)/exports.map
+SHLIB_LINK := $(LIBS_OF_CORE) -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,--version-script=$(BUILD)/exports.map \
+	-Wl,--wrap=blas_memory_alloc
 
 REGRESS := $(sort $(patsubst test/sql/%.sql,%,$(wildcard test/sql/*.sql)))
 REGRESS_OPTS := --inputdir=test --load-extension=kernelml

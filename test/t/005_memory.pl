@@ -1,0 +1,31 @@
+# Where the system refuses memory, linear algebra is an error, and the session goes on.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+my $gram = q{SELECT cardinality(kernelml.gram('rbf(gamma=1)', ARRAY[i, i % 7])) FROM generate_series(1, 300) i};
+$node->init;
+$node->append_conf('postgresql.conf', "shared_buffers = '8MB'\njit = off\n");
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION kernelml');
+is($node->safe_psql('postgres', $gram), '90000', 'a Gram matrix with memory enough');
+
+# kB of address space of a session that has loaded the library
+my $size = $node->safe_psql('postgres', q{
+    SELECT kernelml.kernel_value('linear', '{1}', '{1}') \g /dev/null
+    SELECT substring(pg_read_file('/proc/' || pg_backend_pid() || '/status') FROM 'VmSize:\s+(\d+)')});
+$node->stop;
+
+my $start = "ulimit -v " . ($size + 50_000) . " && pg_ctl -D '" . $node->data_dir . "' -l '" . $node->logfile . "' -w";
+is(system("$start start > /dev/null"), 0, 'a server with little memory starts');
+my ($out, $err) = ('', '');
+$node->psql('postgres', "SET statement_timeout = '20s'; $gram; SELECT 1 + 1;",
+    stdout => \$out, stderr => \$err, on_error_stop => 0, timeout => 60);
+like($err, qr/out of memory/, 'what OpenBLAS needs and cannot have is an error');
+is($out, '2', 'the session goes on');
+is(system("pg_ctl -D '" . $node->data_dir . "' -m fast -w -t 20 stop > /dev/null"), 0, 'the server stops');
+
+done_testing();
