@@ -116,7 +116,7 @@ rows_block(const KmBlock *block, size_t l, size_t ld, double *out)
                              b->rows + block->j * width, out + i * ld);
 }
 
-/* White noise too: block_values puts the diagonal of a Gram in place. */
+/* White noise too: block_values sets the diagonal of a Gram. */
 static void
 none_block(const KmBlock *block, size_t l, size_t ld, double *out)
 {

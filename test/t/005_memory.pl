@@ -6,7 +6,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
-my $gram = q{SELECT cardinality(kernelml.gram('rbf(gamma=1)', ARRAY[i, i % 7])) FROM generate_series(1, 300) i};
+my $gram = q{SELECT cardinality(kernelml.gram('rbf(gamma=1)', ARRAY[i, i % 7]))
+             FROM generate_series(1, 300) i};
 $node->init;
 $node->append_conf('postgresql.conf', "shared_buffers = '8MB'\njit = off\n");
 $node->start;
@@ -19,7 +20,8 @@ my $size = $node->safe_psql('postgres', q{
     SELECT substring(pg_read_file('/proc/' || pg_backend_pid() || '/status') FROM 'VmSize:\s+(\d+)')});
 $node->stop;
 
-my $start = "ulimit -v " . ($size + 50_000) . " && pg_ctl -D '" . $node->data_dir . "' -l '" . $node->logfile . "' -w";
+my $limit = $size + 50_000;
+my $start = "ulimit -v $limit && pg_ctl -D '" . $node->data_dir . "' -l '" . $node->logfile . "' -w";
 is(system("$start start > /dev/null"), 0, 'a server with little memory starts');
 my ($out, $err) = ('', '');
 $node->psql('postgres', "SET statement_timeout = '20s'; $gram; SELECT 1 + 1;",
