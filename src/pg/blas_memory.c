@@ -1,10 +1,10 @@
 /*
  * blas_memory.c: the work memory of OpenBLAS, asked for before OpenBLAS does.
  *
- * It allocates 128 MB of address space at the first call of a process and keeps them.  Where the system refuses
- * (ulimit -v, vm.overcommit_memory = 2) it tries again for ever, deaf to a cancel and to a shutdown.  The linker
- * turns its calls of blas_memory_alloc() into calls of the function here (--wrap), which raises an error instead;
- * nothing of OpenBLAS is held then, so that it may be left by a longjmp.
+ * It allocates 128 MB of address space at the first call of a process and keeps them.  Where the system
+ * refuses (ulimit -v, vm.overcommit_memory = 2) it tries again for ever, deaf to a cancel and to a shutdown.
+ * The linker turns its calls of blas_memory_alloc() into calls of the function here (--wrap), which raises an
+ * error instead; nothing of OpenBLAS is held then, so that it may be left by a longjmp.
  */
 #include "glue.h"
 
