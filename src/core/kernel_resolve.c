@@ -120,17 +120,32 @@ typedef struct Distances
 {
     size_t n, ld;
     double *value;
-    const SampleRow *row;
+    const SampleRow *row;       /* weights in units of `one` */
+    double one;
 } Distances;
 
-static KmStatus distances_create(KmContext *ctx, const Rows *rows, const Sample *sample, KmPairwise what,
+/* Divide the weights by a power of two, so that no product of two is too large or too small; exact. */
+static double scale_weights(Sample *sample)
+{
+    double largest = 0;
+    int exponent;
+
+    for (size_t i = 0; i < sample->n; i++)
+        largest = fmax(largest, sample->row[i].weight);
+    frexp(largest, &exponent);
+    for (size_t i = 0; i < sample->n; i++)
+        sample->row[i].weight = ldexp(sample->row[i].weight, -exponent);
+    return ldexp(1, -exponent);
+}
+
+static KmStatus distances_create(KmContext *ctx, const Rows *rows, Sample *sample, KmPairwise what,
                                  Distances *out)
 {
     size_t n = sample->n, ld = (n + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH * KM_PANEL_WIDTH;
     KmPanel panel;
     double *x;
 
-    *out = (Distances) {.n = n, .ld = ld, .row = sample->row};
+    *out = (Distances) {.n = n, .ld = ld, .row = sample->row, .one = scale_weights(sample)};
     KM_TRY(km_alloc(ctx, n * rows->d, &x));
     for (size_t i = 0; i < n; i++)
         memcpy(x + i * rows->d, rows->x + sample->row[i].row * rows->d, rows->d * sizeof *x);
@@ -152,7 +167,7 @@ static double equal_pairs(const Distances *distances)
     double pairs = 0;
 
     for (size_t i = 0; i < distances->n; i++)
-        pairs += fmax(0, distances->row[i].weight * (distances->row[i].weight - 1) / 2);
+        pairs += fmax(0, distances->row[i].weight * (distances->row[i].weight - distances->one) / 2);
     return pairs;
 }
 

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "accumulator.h"
@@ -391,6 +392,7 @@ copy_rows(KmContext *ctx, const FitState *state, KmTable *table)
     kml_check(ctx, km_alloc(ctx, state->rows.n * width, &rows));
     for (size_t i = 0; i < state->rows.n; i++)
     {
+        CHECK_FOR_INTERRUPTS();
         memcpy(rows + i * width, kml_rows_get(&state->rows, i), width * sizeof(double));
         if (labelled)
             rows[i * width + state->d] = number[(uint32) rows[i * width + state->d]];
@@ -406,7 +408,10 @@ gather_columns(KmContext *ctx, const Rows *rows, size_t n, const size_t *order, 
 
     kml_check(ctx, km_alloc(ctx, n * columns, &values));
     for (size_t i = 0; i < n; i++)
+    {
+        CHECK_FOR_INTERRUPTS();
         memcpy(values + i * columns, row_of(rows, order[i]) + first, columns * sizeof(double));
+    }
     return values;
 }
 

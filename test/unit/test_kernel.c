@@ -393,6 +393,15 @@ static void test_weights_are_repetitions(void **state)
                            learnt(*state, words[i], "gamma", n, 2, repeated, NULL), 1e-15);
 }
 
+/* Of w repetitions each, w large, 6 w^2 / 2 pairs are at distance 0 and 15 w^2 at 1,1,2,2,3,3,4,5,…: the middle
+ * of 18 w^2 / 2 lies between 3 and 4. */
+static void test_median_of_extreme_weights(void **state)
+{
+    static const double x[] = {1, 2, 3, 5, 8, 13}, huge[] = {1e300, 1e300, 1e300, 1e300, 1e300, 1e300};
+
+    assert_near(learnt(*state, "rbf(median)", "gamma", 6, 1, x, huge), 1 / (2 * 3.5 * 3.5), 1e-15);
+}
+
 static int compare_numbers(const void *a, const void *b)
 {
     double x = *(const double *) a, y = *(const double *) b;
@@ -488,6 +497,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_resolve_words, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_resolve_degenerate, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_weights_are_repetitions, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_median_of_extreme_weights, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_median_distance, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_median_sample, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_samplers, set_up, tear_down),
