@@ -154,8 +154,8 @@ solve(KmContext *ctx, const KmLearner *learner, const KmProducts *products, KmMo
     KM_TRY(km_ridge_create(ctx, sums->features, sums->targets, &ridge));
     KM_TRY(km_alloc(ctx, sums->targets, &intercept));
     KM_TRY(write_equations(ctx, products, ridge));
-    KM_TRY(km_ridge_solve(ctx, ridge, lambda));
     warn_of_rounding(ctx, products, lambda);
+    KM_TRY(km_ridge_solve(ctx, ridge, lambda));
     finish(products, ridge, intercept);
     km_free(ctx, ridge->a);
     KM_TRY(new_model(ctx, learner, sums, out));
@@ -211,12 +211,16 @@ km_sums_fit(KmContext *ctx, const KmLearner *learner, const KmTable *table, KmMo
 static KmStatus
 read_coefficients(KmContext *ctx, const KmModel *model, const KmSums *sums, const double **w, const double **b)
 {
-    const KmArray *coefficients, *intercept;
+    const KmArray *coefficients = km_model_array(model, "coef"), *intercept;
     KmLearner *learner;
 
     KM_TRY(km_learner_parse(ctx, model->learner, strlen(model->learner), &learner));
-    KM_TRY(check_estimator(ctx, learner));
+    if (learner->estimator != &km_estimator_ridge)
+        return km_fail(ctx, KM_UNSUPPORTED, "squared errors on sums are those of ridge models only");
     KM_TRY(check_steps(ctx, learner, sums));
+    if (coefficients != NULL && coefficients->columns != sums->targets)
+        return km_fail(ctx, KM_INVALID, "the model has %zu targets, the accumulator %u", coefficients->columns,
+                       sums->targets);
     KM_TRY(km_model_expect(ctx, model, "coef", sums->features, sums->targets, &coefficients));
     KM_TRY(km_model_expect(ctx, model, "intercept", 1, sums->targets, &intercept));
     *w = coefficients->data;
@@ -253,7 +257,7 @@ KmStatus
 km_sums_error(KmContext *ctx, const KmModel *model, const KmSums *sums, KmSumsError *out)
 {
     KmProducts products;
-    const double *w, *b;
+    const double *w = NULL, *b = NULL;
 
     *out = (KmSumsError) {0};
     if (sums->n_rows == 0)

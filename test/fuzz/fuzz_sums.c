@@ -1,6 +1,6 @@
 /*
  * fuzz_sums.c: any bytes given as an accumulator are refused or give an answer: what passes the check
- * is merged with itself, subtracted and solved.  The input is taken as it is, and as patches to a good
+ * is merged with itself, subtracted, solved, and gives the errors of its model.  The input is taken as it is, and as patches to a good
  * value whose checksum is then made right, so that what lies behind the checksum is reached.
  */
 #include <stddef.h>
@@ -29,6 +29,7 @@ use(KmContext *ctx, const KmSums *given)
     KmLearner *learner;
     KmModel *model;
     KmScorer *scorer;
+    KmSumsError error;
     KmSums *sums = malloc(bytes);
 
     memcpy(sums, given, bytes);
@@ -37,7 +38,10 @@ use(KmContext *ctx, const KmSums *given)
         abort();
     must(ctx, km_learner_parse(ctx, estimator, strlen(estimator), &learner));
     if (km_sums_solve(ctx, learner, given, &model) == KM_OK && model != NULL)
+    {
         must(ctx, km_scorer_create(ctx, model, &scorer));
+        (void) km_sums_error(ctx, model, given, &error);
+    }
     free(sums);
 }
 
@@ -48,11 +52,11 @@ try_bytes(KmContext *ctx, const void *bytes, size_t length)
         use(ctx, bytes);
 }
 
-/* A value of a few rows; its length in *length. */
+/* A value of a few rows, exact or plain; its length in *length. */
 static KmSums *
-good_value(KmContext *ctx, size_t *length)
+good_value(KmContext *ctx, bool exact, size_t *length)
 {
-    const char *text = "scale(mean=[0, 1], sd=[1, 2]) | rff(rbf(gamma=1), n_components=2)";
+    const char *text = exact ? "scale(mean=[0, 1], sd=[1, 2]) | rff(rbf(gamma=1), n_components=2)" : "ridge";
     const double x[2][2] = {{1, 2}, {-1, 0.5}}, y[2][1] = {{1e5}, {-0.25}};
     KmLearner *learner;
     KmFeatureMap *map;
@@ -73,10 +77,10 @@ good_value(KmContext *ctx, size_t *length)
 
 /* Three bytes of input a patch: where (16 bits), what. */
 static void
-try_patched(KmContext *ctx, const uint8_t *data, size_t size)
+try_patched(KmContext *ctx, bool exact, const uint8_t *data, size_t size)
 {
     size_t length, covered = offsetof(KmSums, flags);
-    KmSums *value = good_value(ctx, &length);
+    KmSums *value = good_value(ctx, exact, &length);
     unsigned char *bytes = (unsigned char *) value;
 
     for (size_t i = 0; i + 3 <= size; i += 3)
@@ -96,7 +100,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(copy, data, size);
     try_bytes(ctx, copy, size);
     free(copy);
-    try_patched(ctx, data, size);
+    try_patched(ctx, true, data, size);
+    try_patched(ctx, false, data, size);
     km_context_destroy(ctx);
     return 0;
 }
