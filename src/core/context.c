@@ -94,6 +94,20 @@ km_warn(KmContext *ctx, const char *format, ...)
     ctx->warn(ctx, text);
 }
 
+void
+km_notice(KmContext *ctx, const char *format, ...)
+{
+    char text[sizeof ctx->message];
+    va_list args;
+
+    if (ctx->notice == NULL)
+        return;
+    va_start(args, format);
+    format_field(sizeof text, text, format, args);
+    va_end(args);
+    ctx->notice(ctx, text);
+}
+
 const char *
 km_status_text(KmStatus status)
 {

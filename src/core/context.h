@@ -55,8 +55,9 @@ struct KmContext
     bool (*poll)(KmContext *ctx);       /* may be NULL */
     /* May be NULL. done of total, in the units of the stage named. */
     void (*progress)(KmContext *ctx, const char *stage, double done, double total);
-    /* May be NULL. A WARNING or NOTICE to the user. */
+    /* May be NULL. A WARNING to the user, and a NOTICE. */
     void (*warn)(KmContext *ctx, const char *message);
+    void (*notice)(KmContext *ctx, const char *message);
     void *owner;                /* free for the owner's use */
 
     size_t max_bytes;           /* cap on bytes in use; SIZE_MAX for none */
@@ -88,8 +89,10 @@ extern KmStatus km_detail(KmContext *ctx, KmStatus status, const char *format, .
     __attribute__((format(printf, 3, 4)));
 extern KmStatus km_hint(KmContext *ctx, KmStatus status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A warning to the user, not an error. */
+/* A warning to the user, not an error; and advice. */
 extern void km_warn(KmContext *ctx, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+extern void km_notice(KmContext *ctx, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 extern const char *km_status_text(KmStatus status);
 

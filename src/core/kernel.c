@@ -10,7 +10,7 @@
 
 static const KmKernelType *const *const families[] = {
     km_kernels_dot, km_kernels_stationary, km_kernels_matern, km_kernels_periodic, km_kernels_histogram,
-    km_kernels_process,
+    km_kernels_process, km_kernels_index,
 };
 #define N_FAMILIES (sizeof families / sizeof families[0])
 
@@ -367,11 +367,41 @@ double km_kernel_white(const KmKernel *kernel)
     return variance;
 }
 
+/* ---- precomputed: its rows are no vectors ---- */
+
+static bool is_index(const KmLeaf *leaf)
+{
+    return leaf->type->domain == KM_DOMAIN_INDEX;
+}
+
+static bool is_of_vectors(const KmLeaf *leaf)
+{
+    KmGeometry geometry = leaf->type->geometry;
+
+    return !is_index(leaf) && geometry != KM_GEOMETRY_NONE && geometry != KM_GEOMETRY_SAME;
+}
+
+bool km_kernel_is_index(const KmKernel *kernel)
+{
+    return find_leaf(kernel, is_index) != NULL;
+}
+
+static KmStatus check_domains(KmContext *ctx, const KmKernel *kernel)
+{
+    const KmLeaf *other = find_leaf(kernel, is_of_vectors);
+
+    if (other == NULL || !km_kernel_is_index(kernel))
+        return KM_OK;
+    return km_node_fail(ctx, kernel->node, "precomputed and %s cannot be combined: their rows are different things",
+                        other->type->signature.name);
+}
+
 KmStatus km_kernel_compile(KmContext *ctx, KmNode *node, KmKernel **out)
 {
     Compiler compiler = {.ctx = ctx};
 
     KM_TRY(compile(&compiler, node, out));
+    KM_TRY(check_domains(ctx, *out));
     return check_white(ctx, *out);
 }
 

@@ -11,7 +11,8 @@
 
 /* The families, one file each; lists that end in NULL. */
 extern const KmKernelType *const km_kernels_dot[], *const km_kernels_stationary[], *const km_kernels_matern[],
-    *const km_kernels_periodic[], *const km_kernels_histogram[], *const km_kernels_process[];
+    *const km_kernels_periodic[], *const km_kernels_histogram[], *const km_kernels_process[],
+    *const km_kernels_index[];
 
 /* Words for a value that is learnt from data: auto, scale, median. */
 extern const char *const km_data_words[];

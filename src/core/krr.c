@@ -248,6 +248,7 @@ resolve_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *
 
     KM_TRY(km_kernel_compile(ctx, value->node, out));
     KM_TRY(km_kernel_resolve(ctx, *out, table->n, table->d, table->x, table->w));
+    KM_TRY(km_kernel_check_index(ctx, *out, table->n, table->d, table->x));
     if (value->given)
         return KM_OK;
     KM_TRY(km_node_set(ctx, node, "kernel", (*out)->node));

@@ -1,6 +1,8 @@
 /* machines.c: what the support vector machines share (see machines.h). */
 #include "machines.h"
 
+#include "columns.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +10,8 @@
 
 #define SINGLE_TOL 1e-4         /* float32 rows for tolerances from here on … */
 #define SINGLE_BOX 1e4          /* … and boxes up to here: rounding times the box stays below them */
+#define CRAWL 10                /* iterations per variable that are many … */
+#define WIDE 100                /* … and ratios of widths that explain them */
 #define WORK_ARRAYS 24          /* float64 arrays of a solver over all variables, and its caller's */
 #define WORK_BYTES ((size_t) 4 << 20)   /* tiles */
 #define BLOCK_ARRAYS 4          /* copies of the rows of a block of variables */
@@ -76,17 +80,19 @@ allocate_table(KmContext *ctx, const KmTable *like, size_t n, double **x, double
 }
 
 KmStatus
-km_table_merge(KmContext *ctx, const KmTable **table)
+km_table_merge(KmContext *ctx, const KmArgs *args, const KmTable **table)
 {
+    KmKernel *kernel;
     const KmTable *from = *table;
     double *x, *y = NULL, *w;
     uint32_t *label = NULL;
     size_t n = 0, to = 0;
     KmTable *merged;
 
+    KM_TRY(km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel));
     for (size_t i = 0; i < from->n; i++)
         n += !repeats(from, i);
-    if (n == from->n)
+    if (n == from->n || km_kernel_white(kernel) > 0)
         return KM_OK;
     KM_TRY(km_alloc(ctx, 1, &merged));
     KM_TRY(allocate_table(ctx, from, n, &x, &y, &label, &w));
@@ -124,6 +130,7 @@ resolve_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *
 
     KM_TRY(km_kernel_compile(ctx, value->node, out));
     KM_TRY(km_kernel_resolve(ctx, *out, table->n, table->d, table->x, table->w));
+    KM_TRY(km_kernel_check_index(ctx, *out, table->n, table->d, table->x));
     if (value->given)
         return KM_OK;
     KM_TRY(km_node_set(ctx, node, "kernel", (*out)->node));
@@ -200,7 +207,45 @@ km_machine_solve(KmContext *ctx, KmMachine *machine, KmQuadratic *problem, KmSol
     facts->objective -= solution->objective;
     facts->gap = fmax(facts->gap, solution->gap);
     facts->iterations += solution->iterations;
+    facts->variables += problem->n;
     facts->unfinished += !solution->converged;
+    return KM_OK;
+}
+
+/* ---- slow progress ---- */
+
+/* Standard deviation of the widest column over that of the narrowest that is not constant. */
+static KmStatus
+scale_ratio(KmContext *ctx, const KmTable *table, double *out)
+{
+    double *sd, narrowest = INFINITY;
+    KmColumns columns;
+
+    KM_TRY(km_alloc(ctx, table->d, &sd));
+    KM_TRY(km_columns_summarise(ctx, table->n, table->d, table->x, table->w, &columns));
+    KM_TRY(km_columns_deviation(ctx, table->n, table->d, table->x, table->w, &columns, sd));
+    for (size_t j = 0; j < table->d; j++)
+        if (sd[j] > 0)
+            narrowest = fmin(narrowest, sd[j]);
+    *out = km_largest(table->d, sd) / narrowest;
+    return KM_OK;
+}
+
+/* Columns of very different widths make a kernel that is nearly constant, or nearly the identity, along some of
+ * them: the usual reason for a solver that crawls. */
+static KmStatus
+advise(KmContext *ctx, const KmMachine *machine)
+{
+    const KmMachineFacts *facts = &machine->facts;
+    double ratio;
+
+    if (facts->iterations < CRAWL * facts->variables || km_kernel_is_index(machine->kernel))
+        return KM_OK;
+    KM_TRY(scale_ratio(ctx, machine->table, &ratio));
+    if (ratio >= WIDE)
+        km_notice(ctx, "%s took %" PRIu64 " iterations: the widest feature is %.3g times wider than the narrowest; "
+                  "begin the learner with the step \"scale\"", machine->args->signature->name, facts->iterations,
+                  ratio);
     return KM_OK;
 }
 
@@ -278,6 +323,7 @@ km_machine_end(KmContext *ctx, KmMachine *machine, KmModel *model)
     if (facts->unfinished > 0)
         km_warn(ctx, "%s did not converge: after %" PRIu64 " iterations the gap is %g, tol is %g",
                 machine->args->signature->name, facts->iterations, facts->gap, machine->tol);
+    KM_TRY(advise(ctx, machine));
     KM_TRY(add_arrays(ctx, machine, model, &n_sv));
     KM_TRY(km_model_add_fact(ctx, model, "n_sv", KM_FACT_COUNT, (double) n_sv));
     KM_TRY(km_model_add_fact(ctx, model, "objective", KM_FACT_NUMBER, facts->objective));

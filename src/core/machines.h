@@ -36,6 +36,7 @@ typedef struct KmMachineFacts
     double objective;           /* of the dual, maximised */
     double gap;                 /* the largest */
     uint64_t iterations;
+    uint64_t variables;
     size_t unfinished;          /* problems that did not converge */
 } KmMachineFacts;
 
@@ -71,8 +72,9 @@ extern KmStatus km_machine_solve(KmContext *ctx, KmMachine *machine, KmQuadratic
 extern KmStatus km_machine_end(KmContext *ctx, KmMachine *machine, KmModel *model);
 
 /* Equal rows of equal target, adjacent in canonical order, become one with the sum of their weights: the problem
- * is the same, and smaller.  *table is replaced by a new one if there are any. */
-extern KmStatus km_table_merge(KmContext *ctx, const KmTable **table);
+ * is the same, and smaller.  *table is replaced by a new one if there are any.  Not with white noise, for which
+ * equal rows are different ones. */
+extern KmStatus km_table_merge(KmContext *ctx, const KmArgs *args, const KmTable **table);
 extern double km_table_weight(const KmTable *table, size_t i);
 extern double km_table_weights(const KmTable *table);   /* their sum */
 extern double km_largest(size_t n, const double *values);       /* at least 0 */

@@ -41,7 +41,7 @@ check_nu(KmContext *ctx, const KmArgs *args, const KmTable *table)
             }
     if (nu <= least)
         return KM_OK;
-    km_fail(ctx, KM_INVALID, "nu = %g is infeasible, the largest here is %.15g", nu, least);
+    km_fail(ctx, KM_INVALID, "nu = %.15g is infeasible, the largest here is %.15g", nu, least);
     km_detail(ctx, KM_INVALID,
               "Classes \"%s\" and \"%s\" weigh %g and %g; nu is at most twice the smaller over their sum.",
               table->classes->text[worst[0]], table->classes->text[worst[1]], weight[worst[0]],
@@ -100,7 +100,7 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     KmPairs pairs = {.machine = &machine, .n_groups = 2, .load = load_pair, .finish = finish_pair};
     double *box;
 
-    KM_TRY(km_table_merge(ctx, &table));
+    KM_TRY(km_table_merge(ctx, args, &table));
     machine.table = table;
     KM_TRY(km_alloc(ctx, table->n, &box));
     for (size_t i = 0; i < table->n; i++)

@@ -81,7 +81,7 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     KmSolution solution = {0};
     size_t n, n_boundary;
 
-    KM_TRY(km_table_merge(ctx, &table));
+    KM_TRY(km_table_merge(ctx, args, &table));
     n = table->n;
     KM_TRY(km_machine_begin(ctx, args, node, table, 1, 1, &machine));
     KM_TRY(km_alloc(ctx, n, &linear));

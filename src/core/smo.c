@@ -455,8 +455,9 @@ optimise(KmContext *ctx, KmSmo *smo, const KmQuadratic *problem, KmRows *rows)
         stalls = km_smo_gap(smo) < smallest ? 0 : stalls + 1;
         smallest = fmin(smallest, km_smo_gap(smo));
     }
-    if (!isfinite(km_smo_gap(smo)))
-        return km_fail(ctx, KM_RANGE, "kernel values are too large for double precision");
+    for (size_t v = 0; v < smo->n; v++)
+        if (!isfinite(smo->g[v]))
+            return km_fail(ctx, KM_RANGE, "kernel values are too large for double precision");
     return KM_OK;
 }
 

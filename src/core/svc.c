@@ -204,7 +204,7 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     KmPairs pairs = {.machine = &machine, .n_groups = 1, .load = load_pair, .finish = finish_pair};
     double *box;
 
-    KM_TRY(km_table_merge(ctx, &table));
+    KM_TRY(km_table_merge(ctx, args, &table));
     machine.table = table;
     KM_TRY(make_boxes(ctx, args, table, &box));
     pairs.box = box;

@@ -66,7 +66,7 @@ fit_svr(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, 
     KmSolution solution;
     Fit fit;
 
-    KM_TRY(km_table_merge(ctx, &table));
+    KM_TRY(km_table_merge(ctx, args, &table));
     KM_TRY(begin(ctx, args, node, table, false, &fit));
     fit.problem.kink = km_arg_number(args, "epsilon");
     for (size_t t = 0; t < table->n_targets; t++)
@@ -115,7 +115,7 @@ fit_nu_svr(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *tabl
     KmSolution solution;
     Fit fit;
 
-    KM_TRY(km_table_merge(ctx, &table));
+    KM_TRY(km_table_merge(ctx, args, &table));
     KM_TRY(begin(ctx, args, node, table, true, &fit));
     for (size_t t = 0; t < table->n_targets; t++)
     {

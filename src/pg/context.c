@@ -98,6 +98,13 @@ warn(KmContext *ctx, const char *message)
     ereport(WARNING, (errmsg("%s", message)));
 }
 
+static void
+notice(KmContext *ctx, const char *message)
+{
+    (void) ctx;
+    ereport(NOTICE, (errmsg("%s", message)));
+}
+
 KmContext *
 kml_context_create(MemoryContext parent)
 {
@@ -109,6 +116,7 @@ kml_context_create(MemoryContext parent)
     ctx->poll = poll_interrupts;
     ctx->progress = report_progress;
     ctx->warn = warn;
+    ctx->notice = notice;
     ctx->owner = memory;
     ctx->max_bytes = (size_t) kml_max_memory_kb * 1024;
     return ctx;
