@@ -55,6 +55,17 @@ warn_of_rounding(KmContext *ctx, const KmProducts *products, double lambda)
 static KmStatus
 write_equations(KmContext *ctx, const KmProducts *products, KmRidge *ridge)
 {
+    int *exponent;
+
+    KM_TRY(km_alloc(ctx, ridge->m, &exponent));
+    ridge->n = products->n;
+    ridge->centred = products->centred;
+    ridge->exponent = exponent;
+    for (size_t t = 0; t < ridge->m; t++)
+    {
+        exponent[t] = km_target_exponent(products, t);
+        ridge->square[t] = km_product_of_target(products, t);
+    }
     for (size_t i = 0; i < ridge->d; i++)
     {
         KM_TRY(km_poll(ctx));
@@ -71,7 +82,7 @@ finish(const KmProducts *products, KmRidge *ridge, double *intercept)
 {
     for (size_t t = 0; t < ridge->m; t++)
     {
-        int exponent = km_target_exponent(products, t);
+        int exponent = ridge->exponent[t];
         double shift = 0;
 
         for (size_t j = 0; j < ridge->d; j++)
@@ -94,7 +105,7 @@ check_estimator(KmContext *ctx, const KmLearner *learner)
         return km_fail(ctx, KM_UNSUPPORTED, "a model can be solved from sums for ridge only, not for %s",
                        learner->estimator == NULL ? "feature steps alone"
                        : learner->estimator->signature.name);
-    if (km_arg(&learner->args, "lambda")->grid)
+    if (learner->has_grid)
         return km_fail(ctx, KM_UNSUPPORTED, "lambda of ridge must be one number here, not a grid");
     return KM_OK;
 }
@@ -114,12 +125,14 @@ check_steps(KmContext *ctx, const KmLearner *learner, const KmSums *sums)
 }
 
 static KmStatus
-new_model(KmContext *ctx, const KmLearner *learner, const KmSums *sums, KmModel **out)
+new_model(KmContext *ctx, const KmLearner *learner, const KmSums *sums, const KmRidgeChoice *choice,
+          KmModel **out)
 {
     KmText text = {0};
     KmLearner *full;
 
     KM_TRY(km_learner_with_defaults(ctx, learner, &full));
+    KM_TRY(km_ridge_write_choice(ctx, &learner->args, choice, full->estimator_node));
     KM_TRY(km_model_create(ctx, out));
     KM_TRY(km_text_add(ctx, &text, km_sums_learner(sums), sums->learner_bytes));
     KM_TRY(km_text_add(ctx, &text, " | ", sums->learner_bytes > 0 ? 3 : 0));
@@ -128,7 +141,7 @@ new_model(KmContext *ctx, const KmLearner *learner, const KmSums *sums, KmModel 
     (*out)->n_rows = sums->n_rows;
     (*out)->n_skipped = sums->n_skipped;
     (*out)->n_features = sums->d;
-    return KM_OK;
+    return km_ridge_add_facts(ctx, &learner->args, choice, *out);
 }
 
 /* What the last step says of itself. */
@@ -147,18 +160,19 @@ static KmStatus
 solve(KmContext *ctx, const KmLearner *learner, const KmProducts *products, KmModel **out)
 {
     const KmSums *sums = products->sums;
-    double lambda = km_arg_number(&learner->args, "lambda");
+    KmRidgeChoice choice;
     double *intercept;
     KmRidge *ridge;
 
     KM_TRY(km_ridge_create(ctx, sums->features, sums->targets, &ridge));
     KM_TRY(km_alloc(ctx, sums->targets, &intercept));
     KM_TRY(write_equations(ctx, products, ridge));
-    warn_of_rounding(ctx, products, lambda);
-    KM_TRY(km_ridge_solve(ctx, ridge, lambda));
+    KM_TRY(km_ridge_choose(ctx, &learner->args, ridge, &choice));
+    warn_of_rounding(ctx, products, choice.lambda);
+    KM_TRY(km_ridge_solve(ctx, ridge, choice.lambda));
     finish(products, ridge, intercept);
     km_free(ctx, ridge->a);
-    KM_TRY(new_model(ctx, learner, sums, out));
+    KM_TRY(new_model(ctx, learner, sums, &choice, out));
     KM_TRY(describe_map(ctx, products, *out));
     return km_linear_store(ctx, "ridge", sums->features, sums->targets, ridge->b, intercept, *out);
 }

@@ -29,10 +29,11 @@ km_ridge_create(KmContext *ctx, size_t d, size_t m, KmRidge **out)
 
     KM_TRY(km_reserve(ctx, bytes, "the normal equations of ridge",
                       "Use fewer features, or raise kernelml.max_memory."));
-    KM_TRY(km_alloc(ctx, 1, out));
+    KM_TRY(km_alloc_zero(ctx, 1, out));
     (*out)->d = d;
     (*out)->m = m;
     KM_TRY(km_alloc(ctx, d * d, &(*out)->a));
+    KM_TRY(km_alloc(ctx, m, &(*out)->square));
     return km_alloc(ctx, d * m, &(*out)->b);
 }
 
@@ -154,6 +155,8 @@ add_rows(KmContext *ctx, const Fit *fit, size_t first, size_t rows, KmRidge *rid
         centred_row(fit, first + r, row);
         for (size_t j = 0; j < fit->width; j++)
             row[j] *= root;
+        for (size_t t = 0; t < ridge->m; t++)
+            ridge->square[t] += row[fit->d + t] * row[fit->d + t];
     }
     KM_TRY(km_add_squares(ctx, rows, ridge->d, fit->width, fit->block, ridge->d, ridge->a));
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int) ridge->d, m, (int) rows, 1, fit->block, ld,
@@ -161,24 +164,38 @@ add_rows(KmContext *ctx, const Fit *fit, size_t first, size_t rows, KmRidge *rid
     return KM_OK;
 }
 
+static KmStatus
+sum_rows(KmContext *ctx, Fit *fit, KmRidge *ridge)
+{
+    const KmTable *table = fit->table;
+
+    memset(ridge->a, 0, ridge->d * ridge->d * sizeof *ridge->a);
+    memset(ridge->b, 0, ridge->d * ridge->m * sizeof *ridge->b);
+    memset(ridge->square, 0, ridge->m * sizeof *ridge->square);
+    for (size_t i = 0; i < table->n; i += BLOCK_ROWS)
+        KM_TRY(add_rows(ctx, fit, i, table->n - i < BLOCK_ROWS ? table->n - i : BLOCK_ROWS, ridge));
+    return KM_OK;
+}
+
 KmStatus
-km_ridge_fit(KmContext *ctx, const KmTable *table, double lambda, bool centred, double **w, double **intercept)
+km_ridge_fit(KmContext *ctx, const KmArgs *args, const KmTable *table, double **w, double **intercept,
+             KmRidgeChoice *choice)
 {
     size_t d = table->d, m = table->n_targets, width = d + m;
     Fit fit = {.table = table, .d = d, .width = width};
     KmRidge *ridge;
 
     KM_TRY(km_ridge_create(ctx, d, m, &ridge));
+    ridge->centred = km_arg_number(args, "intercept") != 0;
+    for (size_t i = 0; i < table->n; i++)
+        ridge->n += weight_of(table, i);
     KM_TRY(km_alloc_zero(ctx, width, &fit.mean));
     KM_TRY(km_alloc(ctx, BLOCK_ROWS * width, &fit.block));
     KM_TRY(km_alloc(ctx, m, intercept));
-    memset(ridge->a, 0, d * d * sizeof *ridge->a);
-    memset(ridge->b, 0, d * m * sizeof *ridge->b);
-    if (centred)
+    if (ridge->centred)
         KM_TRY(learn_means(ctx, &fit));
-    for (size_t i = 0; i < table->n; i += BLOCK_ROWS)
-        KM_TRY(add_rows(ctx, &fit, i, table->n - i < BLOCK_ROWS ? table->n - i : BLOCK_ROWS, ridge));
-    KM_TRY(km_ridge_solve(ctx, ridge, lambda));
+    KM_TRY(sum_rows(ctx, &fit, ridge));
+    KM_TRY(km_ridge_solve_by(ctx, args, ridge, choice));
     *w = ridge->b;
     memcpy(*intercept, fit.mean + d, m * sizeof **intercept);
     km_linear_uncentre(d, m, fit.mean, *w, *intercept);
@@ -191,11 +208,22 @@ static KmStatus
 fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
 {
     double *w, *intercept;
+    KmRidgeChoice choice;
 
-    (void) node;
-    KM_TRY(km_ridge_fit(ctx, table, km_arg_number(args, "lambda"), km_arg_number(args, "intercept") != 0, &w,
-                        &intercept));
-    return km_linear_store(ctx, "ridge", table->d, table->n_targets, w, intercept, model);
+    KM_TRY(km_ridge_fit(ctx, args, table, &w, &intercept, &choice));
+    KM_TRY(km_linear_store(ctx, "ridge", table->d, table->n_targets, w, intercept, model));
+    KM_TRY(km_ridge_add_facts(ctx, args, &choice, model));
+    return km_ridge_write_choice(ctx, args, &choice, node);
+}
+
+/* select= and a grid go together. */
+static KmStatus
+check(KmContext *ctx, const KmArgs *args)
+{
+    if (km_arg(args, "select")->kind == 0 || km_arg(args, "lambda")->grid)
+        return KM_OK;
+    km_fail(ctx, KM_INVALID, "ridge: select=%s has no values of lambda to choose from", km_arg(args, "select")->word);
+    return km_hint(ctx, KM_INVALID, "Give several, as in lambda=logspace(-6, 2, 9), or leave select out.");
 }
 
 /* ---- scoring ---- */
@@ -207,6 +235,8 @@ prepare(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmSc
     return km_linear_prepare(ctx, model, d, KM_DECISION_VALUES, out);
 }
 
+static const char *const criteria[] = {"gcv", NULL};
+
 const KmEstimatorType km_estimator_ridge = {
     .signature = {
         .name = "ridge",
@@ -215,10 +245,13 @@ const KmEstimatorType km_estimator_ridge = {
             {.name = "lambda", .alias = "alpha", .kinds = KM_KIND_NUMBER, .standard = "1", .min = 0,
              .max = DBL_MAX, .grid = true, .positional = true},
             {.name = "intercept", .kinds = KM_KIND_BOOL, .standard = "true", .positional = true},
+            {.name = "select", .kinds = KM_KIND_WORD, .words = criteria},
         },
     },
     .target = KM_TARGET_NUMBER,
     .from_sums = true,
+    .path = "lambda",
+    .check = check,
     .fit = fit,
     .prepare = prepare,
 };

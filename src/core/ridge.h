@@ -13,15 +13,36 @@ typedef struct KmRidge
     size_t d, m;
     double *a;                  /* d x d, lower triangle: Z'Z; destroyed */
     double *b;                  /* d x m: Z'Y, then W */
+    /* For the choice of lambda. */
+    double n;                   /* total weight */
+    bool centred;
+    double *square;             /* m: y'y */
+    const int *exponent;        /* m: targets are in units of 2^exponent; NULL: of 1 */
 } KmRidge;
 
-/* Room for d features and m targets, under the memory cap; a is not cleared, b is not cleared. */
+/* Room for d features and m targets, under the memory cap; nothing is cleared. */
 extern KmStatus km_ridge_create(KmContext *ctx, size_t d, size_t m, KmRidge **out);
 /* KM_SINGULAR naming the feature whose pivot vanishes; KM_RANGE where double precision cannot hold it. */
 extern KmStatus km_ridge_solve(KmContext *ctx, KmRidge *ridge, double lambda);
 
-/* The whole for a table: w (d x m) and intercepts (m; zeros unless centred) for the features as they are. */
-extern KmStatus km_ridge_fit(KmContext *ctx, const KmTable *table, double lambda, bool centred, double **w,
-                             double **intercept);
+/* ---- lambda as the estimator has it (ridge_path.c) ---- */
+
+typedef struct KmRidgeChoice
+{
+    double lambda;
+    double gcv, effective_df;   /* where it was chosen from a grid */
+} KmRidgeChoice;
+
+/* Solve with lambda, or with the value that select= chooses from its grid. */
+extern KmStatus km_ridge_solve_by(KmContext *ctx, const KmArgs *args, KmRidge *ridge, KmRidgeChoice *choice);
+/* The chosen lambda instead of the grid in the estimator's syntax, and the facts; nothing where none was chosen. */
+extern KmStatus km_ridge_write_choice(KmContext *ctx, const KmArgs *args, const KmRidgeChoice *choice, KmNode *node);
+extern KmStatus km_ridge_add_facts(KmContext *ctx, const KmArgs *args, const KmRidgeChoice *choice,
+                                   KmModel *model);
+
+/* The whole for a table: w (d x m) and intercepts (m; zeros unless args have intercept), for the features as they
+ * are. */
+extern KmStatus km_ridge_fit(KmContext *ctx, const KmArgs *args, const KmTable *table, double **w, double **intercept,
+                             KmRidgeChoice *choice);
 
 #endif

@@ -28,14 +28,14 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     size_t k = table->classes->n, m = k == 2 ? 1 : k;
     KmTable targets = *table;
     double *y, *w, *intercept;
+    KmRidgeChoice choice;
 
     (void) node;
     KM_TRY(km_linear_check_classes(ctx, "ridge_classifier", table));
     KM_TRY(make_targets(ctx, table, m, &y));
     targets.n_targets = m;
     targets.y = y;
-    KM_TRY(km_ridge_fit(ctx, &targets, km_arg_number(args, "lambda"), km_arg_number(args, "intercept") != 0, &w,
-                        &intercept));
+    KM_TRY(km_ridge_fit(ctx, args, &targets, &w, &intercept, &choice));
     km_free(ctx, y);
     return km_linear_store(ctx, "ridge_classifier", table->d, m, w, intercept, model);
 }

@@ -190,6 +190,117 @@ test_failures(void **state)
     assert_int_equal(km_learner_parse(ctx, "ridge(lambda=-1)", 16, &(KmLearner *) {NULL}), KM_INVALID);
 }
 
+/* GCV by its definition: degrees of freedom as the sum of what each target adds to its own prediction, found by
+ * fits to unit vectors. */
+static void
+gcv_by_definition(const KmTable *table, double lambda, bool centred, double *gcv, double *df)
+{
+    enum { MOST = 40 };
+    size_t n = table->n, d = table->d, m = table->n_targets;
+    double unit[MOST * MOST] = {0}, w[MOST * MOST], b[MOST], total = 0, rss = 0;
+
+    *df = 0;
+    for (size_t i = 0; i < n; i++)
+    {
+        unit[i * n + i] = 1;
+        total += table->w == NULL ? 1 : table->w[i];
+    }
+    ridge_by_definition(n, d, n, table->x, unit, table->w, lambda, centred, w, b);
+    for (size_t i = 0; i < n; i++)
+    {
+        *df += b[i];
+        for (size_t j = 0; j < d; j++)
+            *df += table->x[i * d + j] * w[j * n + i];
+    }
+    ridge_by_definition(n, d, m, table->x, table->y, table->w, lambda, centred, w, b);
+    for (size_t i = 0; i < n; i++)
+        for (size_t t = 0; t < m; t++)
+        {
+            double rest = table->y[i * m + t] - b[t];
+
+            for (size_t j = 0; j < d; j++)
+                rest -= table->x[i * d + j] * w[j * m + t];
+            rss += (table->w == NULL ? 1 : table->w[i]) * rest * rest;
+        }
+    *gcv = rss / total / (double) m / pow(1 - *df / total, 2);
+}
+
+static void
+check_choice(const KmTable *features, const KmModel *model, bool centred)
+{
+    const double grid[] = {1e-3, 0.1, 1, 10, 300};
+    double best = INFINITY, df = 0, chosen = 0, lambda;
+
+    for (size_t i = 0; i < 5; i++)
+    {
+        double gcv, this_df;
+
+        gcv_by_definition(features, grid[i], centred, &gcv, &this_df);
+        if (gcv < best)
+        {
+            best = gcv;
+            df = this_df;
+            chosen = grid[i];
+        }
+    }
+    assert_int_equal(sscanf(strstr(model->learner, "ridge("), "ridge(lambda=%lf", &lambda), 1);
+    assert_true(lambda == chosen && strstr(model->learner, "select") == NULL);
+    assert_true(fabs(km_model_fact(model, "gcv")->number / best - 1) < 1e-9);
+    assert_true(fabs(km_model_fact(model, "effective_df")->number / df - 1) < 1e-9);
+}
+
+static void
+test_choice_of_lambda(void **state)
+{
+    KmContext *ctx = *state;
+    enum { N = 40, D = 6, M = 2 };
+    double *x = random_numbers(ctx, 31, N * D), *y = random_numbers(ctx, 32, N * M), w[N], *z;
+    KmTable table = {.n = N, .d = D, .x = x, .n_targets = M, .y = y}, features;
+    KmModel *model, *alone;
+    size_t d;
+
+    for (size_t i = 0; i < N; i++)
+    {
+        y[i * M] = 1e3 * y[i * M] + 5e3 * x[i * D];
+        w[i] = 1 + (double) (i % 4);
+    }
+    for (int weighted = 0; weighted < 2; weighted++)
+    {
+        table.w = weighted ? w : NULL;
+        ok(fit_model(ctx, "ridge(lambda=grid(0.001, 0.1, 1, 10, 300), select=gcv)", &table, &model));
+        check_choice(&table, model, true);
+        ok(fit_model(ctx, model->learner, &table, &alone));
+        assert_memory_equal(km_model_array(model, "coef")->data, km_model_array(alone, "coef")->data,
+                            D * M * sizeof *x);
+        ok(fit_model(ctx, "ridge(grid(0.001, 0.1, 1, 10, 300), false, select=gcv)", &table, &model));
+        check_choice(&table, model, false);
+        /* from sums */
+        ok(fit_model(ctx, "rff(rbf(gamma=0.1), 10) | ridge(grid(0.001, 0.1, 1, 10, 300), select=gcv)", &table, &model));
+        z = features_of(ctx, "rff(rbf(gamma=0.1), 10)", N, D, x, &d);
+        features = table;
+        features.d = d;
+        features.x = z;
+        check_choice(&features, model, true);
+    }
+}
+
+static void
+test_choices_refused(void **state)
+{
+    KmContext *ctx = *state;
+    const double x[] = {1, 2, 3}, y[] = {2, 4, 6};
+    KmTable table = {.n = 3, .d = 1, .x = x, .n_targets = 1, .y = y};
+    KmLearner *learner;
+    KmModel *model;
+
+    assert_int_equal(km_learner_parse(ctx, "ridge(2, select=gcv)", 20, &learner), KM_INVALID);
+    assert_non_null(strstr(ctx->message, "no values of lambda"));
+    assert_int_equal(fit_model(ctx, "ridge(grid(1, 2))", &table, &model), KM_UNSUPPORTED);
+    table.n = 1;
+    assert_int_equal(fit_model(ctx, "ridge(grid(0, 1), select=gcv)", &table, &model), KM_SINGULAR);
+    assert_non_null(strstr(ctx->message, "none of the 2 values"));
+}
+
 /* One row alone gives the bits it has in a batch. */
 static void
 test_score_bits(void **state)
@@ -217,6 +328,8 @@ main(void)
         cmocka_unit_test_setup_teardown(test_weights_repeat, context_setup, context_teardown),
         cmocka_unit_test_setup_teardown(test_dual, context_setup, context_teardown),
         cmocka_unit_test_setup_teardown(test_failures, context_setup, context_teardown),
+        cmocka_unit_test_setup_teardown(test_choice_of_lambda, context_setup, context_teardown),
+        cmocka_unit_test_setup_teardown(test_choices_refused, context_setup, context_teardown),
         cmocka_unit_test_setup_teardown(test_score_bits, context_setup, context_teardown),
     };
 
