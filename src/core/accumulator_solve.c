@@ -223,7 +223,8 @@ km_sums_fit(KmContext *ctx, const KmLearner *learner, const KmTable *table, KmMo
 
 /* The coefficients of a ridge model whose steps are those of the sums. */
 static KmStatus
-read_coefficients(KmContext *ctx, const KmModel *model, const KmSums *sums, const double **w, const double **b)
+read_coefficients(KmContext *ctx, const KmModel *model, const KmSums *sums, const double **w,
+                  const double **b)
 {
     const KmArray *coefficients = km_model_array(model, "coef"), *intercept;
     KmLearner *learner;
@@ -245,7 +246,8 @@ read_coefficients(KmContext *ctx, const KmModel *model, const KmSums *sums, cons
 /* sum (y - w'z - b)^2 = (yy - w'zy) - w'(zy - zz w) + n (mean of y - w'z - b)^2, products centred, in the
  * units of the target. */
 static KmStatus
-target_error(KmContext *ctx, const KmProducts *products, size_t t, const double *w, double b, KmSumsError *out)
+target_error(KmContext *ctx, const KmProducts *products, size_t t, const double *w, double b,
+             KmSumsError *out)
 {
     size_t d = products->sums->features, m = products->sums->targets;
     int exponent = km_target_exponent(products, t);

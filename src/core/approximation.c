@@ -73,7 +73,8 @@ km_approximation_error(KmContext *ctx, const KmKernel *kernel, const KmStep *ste
         KM_TRY(km_target_values(ctx, target, 1, sample.x + i * step->d_in, km_target_stride(target), k));
         for (size_t j = 0; j < sample.n; j++)
         {
-            double product = km_dot_fixed(step->d_out, sample.z + i * step->d_out, sample.z + j * step->d_out);
+            double product =
+                km_dot_fixed(step->d_out, sample.z + i * step->d_out, sample.z + j * step->d_out);
 
             error += (product - k[j]) * (product - k[j]);
             size += k[j] * k[j];
@@ -86,8 +87,8 @@ km_approximation_error(KmContext *ctx, const KmKernel *kernel, const KmStep *ste
 }
 
 KmStatus
-km_approximation_residual(KmContext *ctx, const KmKernel *kernel, const KmStep *step, size_t n, const double *x,
-                          KmModel *model)
+km_approximation_residual(KmContext *ctx, const KmKernel *kernel, const KmStep *step, size_t n,
+                          const double *x, KmModel *model)
 {
     double left = 0, trace = 0;
     Sample sample;

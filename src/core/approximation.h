@@ -11,7 +11,7 @@
 extern KmStatus km_approximation_error(KmContext *ctx, const KmKernel *kernel, const KmStep *step, size_t n,
                                        const double *x, KmModel *model);
 /* residual_trace: the share of the kernel's trace that is not in the features, over at most 1000 rows. */
-extern KmStatus km_approximation_residual(KmContext *ctx, const KmKernel *kernel, const KmStep *step, size_t n,
-                                          const double *x, KmModel *model);
+extern KmStatus km_approximation_residual(KmContext *ctx, const KmKernel *kernel, const KmStep *step,
+                                          size_t n, const double *x, KmModel *model);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * chi2_features.c: a sampled spectrum of the chi-square kernel, the step additive_chi2_features.
  *
- * In each column 2xz / (x + z) = sqrt(xz) int cos(w log(x/z)) sech(pi w) dw (Vedaldi, Zisserman 2012), sampled at
- * w = 0, L, 2L, …, nL:
- *   sqrt(x L),  sqrt(2 x L sech(pi j L)) cos(j L log x),  sqrt(2 x L sech(pi j L)) sin(j L log x),  j = 1 … n,
- * 2n + 1 features a column, column after column; zeros where x = 0.  The same map as scikit-learn's
+ * In each column 2xz / (x + z) = sqrt(xz) int cos(w log(x/z)) sech(pi w) dw (Vedaldi, Zisserman 2012),
+ * sampled at w = 0, L, 2L, …, nL:
+ *   sqrt(x L),  sqrt(2 x L sech(pi j L)) cos(j L log x),  sqrt(2 x L sech(pi j L)) sin(j L log x),
+ * j = 1 … n: 2n + 1 features a column, column after column; zeros where x = 0.  The same map as scikit-learn's
  * AdditiveChi2Sampler with sample_steps = n + 1, whose features stand in another order.
  */
 #include <math.h>
@@ -39,7 +39,8 @@ check_domain(KmContext *ctx, size_t m, size_t d, const double *x)
 {
     for (size_t i = 0; i < m * d; i++)
         if (x[i] < 0)
-            return km_fail(ctx, KM_DATA, "additive_chi2_features needs numbers that are not negative, feature %zu is %g",
+            return km_fail(ctx, KM_DATA,
+                           "additive_chi2_features needs numbers that are not negative, feature %zu is %g",
                            i % d + 1, x[i]);
     return KM_OK;
 }
@@ -84,7 +85,8 @@ choose_interval(KmContext *ctx, const KmArgs *args, size_t n, double *out)
     if (!isnan(*out))
         return KM_OK;
     if (n >= sizeof standard / sizeof *standard)
-        return km_fail(ctx, KM_INVALID, "additive_chi2_features with n_components = %zu needs an interval", 2 * n + 1);
+        return km_fail(ctx, KM_INVALID, "additive_chi2_features with n_components = %zu needs an interval",
+                       2 * n + 1);
     *out = standard[n];
     return KM_OK;
 }
@@ -125,9 +127,10 @@ const KmStepType km_step_additive_chi2_features = {
         .name = "additive_chi2_features",
         .what = "step",
         .params = {
-            {.name = "n_components", .kinds = KM_KIND_INTEGER, .standard = "3", .min = 1, .max = MAX_PER_COLUMN,
+            {.name = "n_components", .kinds = KM_KIND_INTEGER, .standard = "3", .min = 1,
+             .max = MAX_PER_COLUMN, .positional = true},
+            {.name = "interval", .kinds = KM_KIND_NUMBER, .min = 0, .max = 10, .open = true,
              .positional = true},
-            {.name = "interval", .kinds = KM_KIND_NUMBER, .min = 0, .max = 10, .open = true, .positional = true},
         },
     },
     .is_resolved = is_resolved,

@@ -50,8 +50,8 @@ km_design_times(KmContext *ctx, const KmDesign *design, size_t m, const double *
         size_t rows = block_size(design->n, i);
 
         KM_TRY(km_poll(ctx));
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int) rows, width, d, 1, design->x + i * design->d, d,
-                    v, width, 0, out + i * m, width);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int) rows, width, d, 1,
+                    design->x + i * design->d, d, v, width, 0, out + i * m, width);
         for (size_t r = i; r < i + rows; r++)
             for (size_t t = 0; t < m; t++)
                 out[r * m + t] -= shift[t];
@@ -73,8 +73,8 @@ km_design_transposed(KmContext *ctx, const KmDesign *design, size_t m, const dou
         size_t rows = block_size(design->n, i);
 
         KM_TRY(km_poll(ctx));
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, d, width, (int) rows, 1, design->x + i * design->d, d,
-                    r + i * m, width, 1, out, width);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, d, width, (int) rows, 1,
+                    design->x + i * design->d, d, r + i * m, width, 1, out, width);
         for (size_t k = i; k < i + rows; k++)
             for (size_t t = 0; t < m; t++)
                 sum[t] += r[k * m + t];
@@ -96,8 +96,8 @@ km_add_squares(KmContext *ctx, size_t m, size_t d, size_t ldz, const double *z, 
 
         KM_TRY(km_poll(ctx));
         if (i > 0)
-            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, n, (int) i, rows, 1, z + i, ld, z, ld, 1, band,
-                        (int) lda);
+            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, n, (int) i, rows, 1, z + i, ld, z, ld, 1,
+                        band, (int) lda);
         cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, n, rows, 1, z + i, ld, 1, band + i, (int) lda);
     }
     return KM_OK;

@@ -18,9 +18,11 @@ typedef struct KmDesign
 
 extern KmStatus km_design_create(KmContext *ctx, const KmTable *table, bool centred, KmDesign *out);
 /* out (n x m) = Xc v, v (d x m). */
-extern KmStatus km_design_times(KmContext *ctx, const KmDesign *design, size_t m, const double *v, double *out);
+extern KmStatus km_design_times(KmContext *ctx, const KmDesign *design, size_t m, const double *v,
+                                double *out);
 /* out (d x m) = Xc' r, r (n x m). */
-extern KmStatus km_design_transposed(KmContext *ctx, const KmDesign *design, size_t m, const double *r, double *out);
+extern KmStatus km_design_transposed(KmContext *ctx, const KmDesign *design, size_t m, const double *r,
+                                     double *out);
 /* The lower triangle of a (d x d, stride ld) = Xc' diag(theta) Xc, theta (n) >= 0. */
 extern KmStatus km_design_squares(KmContext *ctx, const KmDesign *design, const double *theta, size_t ld,
                                   double *a);

@@ -2,8 +2,8 @@
  * hinge.c: linear support vector machines by a primal-dual interior-point method with Mehrotra's
  * predictor and corrector (Mehrotra 1992; Ferris, Munson 2003).
  *
- * The dual is  maximise e'a - 1/2 |w|^2,  w = sum_t a_t s_t x_t,  s'a = 0,  0 <= a <= C.  With multipliers z, u
- * of the bounds, and theta_t = 1 / (z_t/a_t + u_t/(C_t - a_t)), a Newton step is a system in (w, b) alone:
+ * The dual is  maximise e'a - 1/2 |w|^2,  w = sum_t a_t s_t x_t,  s'a = 0,  0 <= a <= C.  With multipliers z,
+ * u of the bounds, and theta_t = 1 / (z_t/a_t + u_t/(C_t - a_t)), a Newton step is a system in (w, b) alone:
  *   [ I + X'TX   X'T1 ] [dw]      T = diag of the sums of theta over the terms of a row,
  *   [   1'TX     1'T1 ] [db],
  * so that neither the Gram matrix nor its rows are ever made: a few weighted products X'TX, however large C.
@@ -54,8 +54,8 @@ km_hinge_reserve(KmContext *ctx, size_t n, size_t d)
 static KmStatus
 create(KmContext *ctx, const KmDesign *design, const KmHinge *problem, Solver *solver)
 {
-    double **const terms[] = {&solver->a, &solver->room, &solver->z, &solver->u, &solver->theta, &solver->target,
-                              &solver->da, &solver->dz, &solver->du};
+    double **const terms[] = {&solver->a, &solver->room, &solver->z, &solver->u, &solver->theta,
+                              &solver->target, &solver->da, &solver->dz, &solver->du};
     size_t width = design->d + 1;
 
     *solver = (Solver) {.design = design, .problem = problem, .n = problem->n, .d = design->d};
@@ -73,9 +73,9 @@ create(KmContext *ctx, const KmDesign *design, const KmHinge *problem, Solver *s
 static void
 release(KmContext *ctx, Solver *solver)
 {
-    double *const blocks[] = {solver->a, solver->room, solver->z, solver->u, solver->theta, solver->target, solver->da,
-                              solver->dz, solver->du, solver->w, solver->dw, solver->right, solver->pulled, solver->rows,
-                              solver->scores, solver->system};
+    double *const blocks[] = {solver->a, solver->room, solver->z, solver->u, solver->theta, solver->target,
+                              solver->da, solver->dz, solver->du, solver->w, solver->dw, solver->right,
+                              solver->pulled, solver->rows, solver->scores, solver->system};
 
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         km_free(ctx, blocks[i]);
@@ -269,8 +269,8 @@ place_of(const void *places, size_t t)
     return (const double *) places + t;
 }
 
-/* Middle of the minimisers over b of sum_t C_t max(0, e_t - s_t (f_t + b)), f = Xw: the slope is -sum of C over
- * s = 1 far to the left, and rises by C_t at each b_t = s_t e_t - f_t. */
+/* Middle of the minimisers over b of sum_t C_t max(0, e_t - s_t (f_t + b)), f = Xw: the slope is -sum of C
+ * over s = 1 far to the left, and rises by C_t at each b_t = s_t e_t - f_t. */
 static KmStatus
 best_intercept(KmContext *ctx, const Solver *solver, double *out)
 {

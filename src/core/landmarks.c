@@ -153,8 +153,8 @@ roots_of(KmContext *ctx, const KmDistinct *rows, double **out)
 }
 
 KmStatus
-km_landmarks_rpcholesky(KmContext *ctx, const KmKernel *kernel, const KmDistinct *rows, size_t k, uint64_t seed,
-                        double *out, size_t *chosen)
+km_landmarks_rpcholesky(KmContext *ctx, const KmKernel *kernel, const KmDistinct *rows, size_t k,
+                        uint64_t seed, double *out, size_t *chosen)
 {
     size_t most = k > MIN_CANDIDATES / CANDIDATES_EACH ? k * CANDIDATES_EACH : MIN_CANDIDATES;
     KmLowRank low_rank;

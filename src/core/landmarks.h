@@ -19,16 +19,17 @@ extern KmStatus km_distinct_rows(KmContext *ctx, size_t n, size_t d, const doubl
                                  KmDistinct *out);
 
 /* `count` of the rows drawn without replacement, by weight: their numbers. */
-extern KmStatus km_draw_rows(KmContext *ctx, const KmDistinct *rows, size_t count, uint64_t seed, size_t *row);
+extern KmStatus km_draw_rows(KmContext *ctx, const KmDistinct *rows, size_t count, uint64_t seed,
+                             size_t *row);
 
 /* A way to choose at most k landmarks (k <= rows->n) into out (k x d); *chosen: how many there are. */
-typedef KmStatus (*KmChooseLandmarks)(KmContext *ctx, const KmKernel *kernel, const KmDistinct *rows, size_t k,
-                                      uint64_t seed, double *out, size_t *chosen);
+typedef KmStatus (*KmChooseLandmarks)(KmContext *ctx, const KmKernel *kernel, const KmDistinct *rows,
+                                      size_t k, uint64_t seed, double *out, size_t *chosen);
 
 /* Pivots of a randomly pivoted Cholesky factorisation, of a sample where there are very many rows; fewer
  * than k where they span the kernel. */
-extern KmStatus km_landmarks_rpcholesky(KmContext *ctx, const KmKernel *kernel, const KmDistinct *rows, size_t k,
-                                        uint64_t seed, double *out, size_t *chosen);
+extern KmStatus km_landmarks_rpcholesky(KmContext *ctx, const KmKernel *kernel, const KmDistinct *rows,
+                                        size_t k, uint64_t seed, double *out, size_t *chosen);
 /* Rows drawn by weight. */
 extern KmStatus km_landmarks_uniform(KmContext *ctx, const KmKernel *kernel, const KmDistinct *rows, size_t k,
                                      uint64_t seed, double *out, size_t *chosen);

@@ -13,7 +13,8 @@ is_finite(size_t n, const double *v)
 }
 
 KmStatus
-km_linear_store(KmContext *ctx, const char *what, size_t d, size_t m, double *w, double *intercept, KmModel *model)
+km_linear_store(KmContext *ctx, const char *what, size_t d, size_t m, double *w, double *intercept,
+                KmModel *model)
 {
     if (!is_finite(m, intercept) || !is_finite(d * m, w))
         return km_fail(ctx, KM_RANGE, "%s: the coefficients overflow", what);
@@ -26,7 +27,8 @@ km_linear_check_classes(KmContext *ctx, const char *what, const KmTable *table)
 {
     if (table->classes->n >= 2)
         return KM_OK;
-    return km_fail(ctx, KM_DATA, "%s needs at least two classes, found only \"%s\"", what, table->classes->text[0]);
+    return km_fail(ctx, KM_DATA, "%s needs at least two classes, found only \"%s\"", what,
+                   table->classes->text[0]);
 }
 
 void

@@ -8,10 +8,11 @@
 #include "learner.h"
 
 /* Put w (d x m) and the intercepts (m) into the model; KM_RANGE where they are not finite. */
-extern KmStatus km_linear_store(KmContext *ctx, const char *what, size_t d, size_t m, double *w, double *intercept,
-                                KmModel *model);
+extern KmStatus km_linear_store(KmContext *ctx, const char *what, size_t d, size_t m, double *w,
+                                double *intercept, KmModel *model);
 /* Check the arrays and make ready; how many values there are is for the decision to check. */
-extern KmStatus km_linear_prepare(KmContext *ctx, const KmModel *model, size_t d, KmDecision decision, KmScore *out);
+extern KmStatus km_linear_prepare(KmContext *ctx, const KmModel *model, size_t d, KmDecision decision,
+                                  KmScore *out);
 /* Fail unless the table has two classes or more. */
 extern KmStatus km_linear_check_classes(KmContext *ctx, const char *what, const KmTable *table);
 /* intercept[t] -= <mean, column t of w>: from centred features to features as they are. */

@@ -3,8 +3,8 @@
  *
  * The same optimum as svc and svr with the linear kernel: for two classes and each pair of more,
  *   minimise 1/2 |w|^2 + sum_i C_i max(0, 1 - y_i f(x_i)),
- * for each target 1/2 |w|^2 + sum_i C_i max(0, |y_i - f(x_i)| - epsilon), f(x) = <w, x> + b, C_i = c times the row's
- * weight.
+ * for each target 1/2 |w|^2 + sum_i C_i max(0, |y_i - f(x_i)| - epsilon), f(x) = <w, x> + b, C_i = c times
+ * the row's weight.
  */
 #include <float.h>
 #include <math.h>
@@ -69,7 +69,8 @@ solve(KmContext *ctx, Fit *fit, size_t machine)
 
     KM_TRY(km_hinge_solve(ctx, &fit->design, &problem, &solution));
     if (!isfinite(solution.gap))
-        return km_fail(ctx, KM_RANGE, "%s: the objective is too large for double precision", fit->args->signature->name);
+        return km_fail(ctx, KM_RANGE, "%s: the objective is too large for double precision",
+                       fit->args->signature->name);
     for (size_t j = 0; j < fit->table->d; j++)
         fit->w[j * fit->m + machine] = fit->column[j];
     fit->intercept[machine] = solution.b;
@@ -182,7 +183,8 @@ prepare_targets(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t
 /* ---- the table's entries ---- */
 
 /* Of the gap, relative to the objective; it is squared by each of the last iterations. */
-#define PARAM_TOL {.name = "tol", .kinds = KM_KIND_NUMBER, .standard = "1e-8", .min = 0, .max = 1, .open = true}
+#define PARAM_TOL \
+    {.name = "tol", .kinds = KM_KIND_NUMBER, .standard = "1e-8", .min = 0, .max = 1, .open = true}
 #define PARAM_MAX_ITER {.name = "max_iter", .kinds = KM_KIND_INTEGER, .standard = "200", .min = 1, .max = 1e9}
 
 const KmEstimatorType km_estimator_linear_svc = {
@@ -202,8 +204,8 @@ const KmEstimatorType km_estimator_linear_svr = {
         .what = "estimator",
         .params = {
             KM_PARAM_C(1e100),
-            {.name = "epsilon", .kinds = KM_KIND_NUMBER, .standard = "0.1", .min = 0, .max = 1e300, .grid = true,
-             .positional = true},
+            {.name = "epsilon", .kinds = KM_KIND_NUMBER, .standard = "0.1", .min = 0, .max = 1e300,
+             .grid = true, .positional = true},
             PARAM_TOL,
             PARAM_MAX_ITER,
         },

@@ -3,9 +3,9 @@
  *
  *   minimise  1/2 |W|^2 + sum_i c_i (-log p_i(y_i)),   c_i = c times the row's weight,
  * with p(x) = 1 / (1 + exp(-f(x))) of the second of two classes, or the softmax of k > 2 scores
- * f_k(x) = <w_k, x> + b_k; the intercepts are not penalised.  Newton's method with directions by conjugate gradients
- * that need products with the Hessian only (Steihaug 1983; Lin, Weng, Keerthi 2008), preconditioned by
- * the Hessian at W = 0, I + kappa Xc' C Xc for every class, which bounds it from above (Boehning 1992).
+ * f_k(x) = <w_k, x> + b_k; the intercepts are not penalised.  Newton's method with directions by conjugate
+ * gradients that need products with the Hessian only (Steihaug 1983; Lin, Weng, Keerthi 2008), preconditioned
+ * by the Hessian at W = 0, I + kappa Xc' C Xc for every class, which bounds it from above (Boehning 1992).
  * Columns are centred, which only moves the intercepts.
  */
 #include <float.h>
@@ -319,14 +319,15 @@ reserve(KmContext *ctx, const KmTable *table, size_t m)
     double d = (double) table->d, n = (double) table->n, width = (double) m;
     double dense = d > DENSE ? 0 : d * d;
 
-    return km_reserve(ctx, 8.0 * (dense + 4 * n * width + 8 * (d + 1) * width + 256 * d), "logistic regression",
-                      "Use fewer features, or raise kernelml.max_memory.");
+    return km_reserve(ctx, 8.0 * (dense + 4 * n * width + 8 * (d + 1) * width + 256 * d),
+                      "logistic regression", "Use fewer features, or raise kernelml.max_memory.");
 }
 
 static KmStatus
 create(KmContext *ctx, const KmArgs *args, const KmTable *table, Logistic *fit, Vectors *v)
 {
-    double **const vectors[] = {&v->w, &v->gradient, &v->direction, &v->residual, &v->z, &v->search, &v->product};
+    double **const vectors[] = {&v->w, &v->gradient, &v->direction, &v->residual,
+                                &v->z, &v->search,   &v->product};
     double **const rows[] = {&fit->scores, &fit->p, &fit->work, &fit->steps};
     double c = km_arg_number(args, "c");
     size_t k = table->classes->n;
@@ -365,7 +366,8 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     (void) node;
     KM_TRY(km_linear_check_classes(ctx, "logistic", table));
     KM_TRY(create(ctx, args, table, &fit, &v));
-    KM_TRY(minimise(ctx, &fit, km_arg_number(args, "tol"), (size_t) km_arg_number(args, "max_iter"), &v, &outcome));
+    KM_TRY(minimise(ctx, &fit, km_arg_number(args, "tol"), (size_t) km_arg_number(args, "max_iter"), &v,
+                    &outcome));
     if (!isfinite(outcome.objective))
         return km_fail(ctx, KM_RANGE, "logistic: the objective is too large for double precision");
     km_linear_uncentre(fit.d, fit.m, fit.design.mean, v.w, v.w + fit.d * fit.m);

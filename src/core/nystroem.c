@@ -38,7 +38,8 @@ static const char *const methods[] = {"rpcholesky", "uniform", "kmeans", NULL};
 static KmChooseLandmarks
 method_of(const KmArgs *args)
 {
-    static const KmChooseLandmarks choose[] = {km_landmarks_rpcholesky, km_landmarks_uniform, km_landmarks_kmeans};
+    static const KmChooseLandmarks choose[] = {km_landmarks_rpcholesky, km_landmarks_uniform,
+                                               km_landmarks_kmeans};
 
     for (size_t i = 0; methods[i] != NULL; i++)
         if (km_arg_is(args, "method", methods[i]))
@@ -61,8 +62,9 @@ is_resolved(KmContext *ctx, const KmArgs *args)
 {
     KmKernel *kernel;
 
-    return km_arg(args, "landmarks")->given && km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel) == KM_OK
-        && !km_kernel_needs_data(kernel);
+    return km_arg(args, "landmarks")->given &&
+        km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel) == KM_OK &&
+        !km_kernel_needs_data(kernel);
 }
 
 /* How many landmarks to look for among n distinct rows. */
@@ -72,30 +74,34 @@ count_wanted(KmContext *ctx, const KmArgs *args, size_t n, size_t d, size_t *out
     *out = (size_t) km_arg_number(args, "n_components");
     if (*out > n)
     {
-        km_warn(ctx, "nystroem: n_components = %zu, but there are only %zu distinct rows: they are all landmarks",
+        km_warn(ctx,
+                "nystroem: n_components = %zu, but there are only %zu distinct rows: they are all landmarks",
                 *out, n);
         *out = n;
     }
     if (*out > MAX_NUMBERS / d)
     {
-        km_fail(ctx, KM_LIMIT, "nystroem: %zu landmarks of %zu columns are %zu numbers, the limit is %d", *out, d,
-                *out * d, MAX_NUMBERS);
+        km_fail(ctx, KM_LIMIT, "nystroem: %zu landmarks of %zu columns are %zu numbers, the limit is %d",
+                *out, d, *out * d, MAX_NUMBERS);
         return km_hint(ctx, KM_LIMIT, "The most is n_components = %zu.", MAX_NUMBERS / d);
     }
     return KM_OK;
 }
 
 static KmStatus
-choose_landmarks(KmContext *ctx, const KmArgs *args, const KmKernel *kernel, const KmDistinct *rows, KmNode **out)
+choose_landmarks(KmContext *ctx, const KmArgs *args, const KmKernel *kernel, const KmDistinct *rows,
+                 KmNode **out)
 {
     size_t wanted, chosen, d = rows->d;
     double *landmarks;
 
     KM_TRY(count_wanted(ctx, args, rows->n, d, &wanted));
     KM_TRY(km_alloc(ctx, wanted * d, &landmarks));
-    KM_TRY(method_of(args)(ctx, kernel, rows, wanted, (uint64_t) km_arg_number(args, "seed"), landmarks, &chosen));
+    KM_TRY(method_of(args)(ctx, kernel, rows, wanted, (uint64_t) km_arg_number(args, "seed"), landmarks,
+                           &chosen));
     if (chosen < wanted)
-        km_warn(ctx, "nystroem: %zu landmarks instead of %zu: they span the kernel on these rows", chosen, wanted);
+        km_warn(ctx, "nystroem: %zu landmarks instead of %zu: they span the kernel on these rows", chosen,
+                wanted);
     KM_TRY(km_node_matrix(ctx, chosen, d, landmarks, out));
     km_free(ctx, landmarks);
     return KM_OK;
@@ -103,7 +109,8 @@ choose_landmarks(KmContext *ctx, const KmArgs *args, const KmKernel *kernel, con
 
 /* The resolved form is nystroem(kernel, landmarks=[[…]]): how they were chosen is no longer of interest. */
 static KmStatus
-resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, const double *x, const double *w)
+resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, const double *x,
+        const double *w)
 {
     KmDistinct rows;
     KmKernel *kernel;
@@ -203,8 +210,8 @@ const KmStepType km_step_nystroem = {
         .what = "step",
         .params = {
             {.name = "kernel", .kinds = KM_KIND_KERNEL, .standard = "rbf", .positional = true},
-            {.name = "n_components", .kinds = KM_KIND_INTEGER, .standard = "100", .min = 1, .max = MAX_LANDMARKS,
-             .positional = true, .group = 1},
+            {.name = "n_components", .kinds = KM_KIND_INTEGER, .standard = "100", .min = 1,
+             .max = MAX_LANDMARKS, .positional = true, .group = 1},
             {.name = "method", .kinds = KM_KIND_WORD, .words = methods, .positional = true},
             {.name = "seed", .kinds = KM_KIND_INTEGER, .min = 0, .max = 0x1p53, .positional = true},
             {.name = "landmarks", .kinds = KM_KIND_MATRIX, .min = -DBL_MAX, .max = DBL_MAX, .group = 1},

@@ -82,7 +82,8 @@ weigh_monomials(Poly *poly, double degree, double gamma, double coef0)
     {
         double g = poly->monomial[t].degree;
 
-        poly->weight[t] = sqrt(poly->weight[t] * km_power_whole(gamma, g) * km_power_whole(coef0, degree - g));
+        poly->weight[t] =
+            sqrt(poly->weight[t] * km_power_whole(gamma, g) * km_power_whole(coef0, degree - g));
     }
 }
 
@@ -106,10 +107,10 @@ check_count(KmContext *ctx, size_t d, size_t degree, double count)
         return KM_OK;
     while (feasible > 0 && count_monomials(d, feasible) > MAX_MONOMIALS)
         feasible--;
-    km_fail(ctx, KM_LIMIT, "poly_features of degree %zu on %zu columns would be more than %d monomials", degree, d,
-            MAX_MONOMIALS);
-    return km_hint(ctx, KM_LIMIT, "The highest degree for so many columns is %zu; nystroem(poly(…)) takes any.",
-                   feasible);
+    km_fail(ctx, KM_LIMIT, "poly_features of degree %zu on %zu columns would be more than %d monomials",
+            degree, d, MAX_MONOMIALS);
+    return km_hint(ctx, KM_LIMIT,
+                   "The highest degree for so many columns is %zu; nystroem(poly(…)) takes any.", feasible);
 }
 
 /* ---- features ---- */
@@ -157,7 +158,8 @@ const KmStepType km_step_poly_features = {
         .name = "poly_features",
         .what = "step",
         .params = {
-            {.name = "degree", .kinds = KM_KIND_INTEGER, .min = 0, .max = 1e6, .positional = true, .required = true},
+            {.name = "degree", .kinds = KM_KIND_INTEGER, .min = 0, .max = 1e6, .positional = true,
+             .required = true},
             {.name = "gamma", .kinds = KM_KIND_NUMBER, .standard = "1", .min = 0, .max = DBL_MAX,
              .positional = true},
             {.name = "coef0", .kinds = KM_KIND_NUMBER, .standard = "1", .min = 0, .max = DBL_MAX,

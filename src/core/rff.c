@@ -77,7 +77,8 @@ refuse_kernel(KmContext *ctx, const KmArgs *args, const KmKernel *kernel)
         if (can_sample(args, type) && length < sizeof names)
             length += (size_t) snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "",
                                         type->signature.name);
-    km_node_fail(ctx, kernel->node, "%s needs one kernel with a spectral density%s, alone or times a positive number",
+    km_node_fail(ctx, kernel->node,
+                 "%s needs one kernel with a spectral density%s, alone or times a positive number",
                  args->signature->name, is_orthogonal(args) ? " that depends on lengths only" : "");
     return km_hint(ctx, KM_UNSUPPORTED, "Kernels that have one: %s.", names);
 }
@@ -193,8 +194,8 @@ sample_frequencies(KmContext *ctx, const KmArgs *args, size_t h, Rff *rff)
     double *w;
 
     if (d > SIZE_MAX / sizeof *w / h)
-        return km_fail(ctx, KM_LIMIT, "%s of %zu components for %zu columns is too large", args->signature->name,
-                       2 * h, d);
+        return km_fail(ctx, KM_LIMIT, "%s of %zu components for %zu columns is too large",
+                       args->signature->name, 2 * h, d);
     KM_TRY(km_alloc(ctx, h * d, &w));
     KM_TRY(rff->leaf->type->sample(ctx, rff->leaf, seed, h, d, w));
     if (is_orthogonal(args))
@@ -288,7 +289,8 @@ draw_points(KmContext *ctx, const KmArgs *args, const KmPanel *w, size_t n, doub
 }
 
 /* Of drawn points, not of rows: where only sums are kept there are none, and models from sums and from
- * rows are the same.  The points are the leaf's own rows, so its choice and scale of columns do not matter. */
+ * rows are the same.  The points are the leaf's own rows, so its choice and scale of columns do not matter.
+ */
 static KmStatus
 describe(KmContext *ctx, const KmArgs *args, const KmStep *step, size_t n, const double *x, KmModel *model)
 {
@@ -316,9 +318,10 @@ describe(KmContext *ctx, const KmArgs *args, const KmStep *step, size_t n, const
 #define PARAMS \
     { \
         {.name = "kernel", .kinds = KM_KIND_KERNEL, .standard = "rbf", .positional = true}, \
-        {.name = "n_components", .kinds = KM_KIND_INTEGER, .standard = "100", .min = 2, .max = MAX_COMPONENTS, \
+        {.name = "n_components", .kinds = KM_KIND_INTEGER, .standard = "100", .min = 2, \
+         .max = MAX_COMPONENTS, .positional = true}, \
+        {.name = "seed", .kinds = KM_KIND_INTEGER, .standard = "0", .min = 0, .max = 0x1p53, \
          .positional = true}, \
-        {.name = "seed", .kinds = KM_KIND_INTEGER, .standard = "0", .min = 0, .max = 0x1p53, .positional = true}, \
     }
 
 const KmStepType km_step_rff = {

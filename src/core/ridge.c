@@ -222,7 +222,8 @@ check(KmContext *ctx, const KmArgs *args)
 {
     if (km_arg(args, "select")->kind == 0 || km_arg(args, "lambda")->grid)
         return KM_OK;
-    km_fail(ctx, KM_INVALID, "ridge: select=%s has no values of lambda to choose from", km_arg(args, "select")->word);
+    km_fail(ctx, KM_INVALID, "ridge: select=%s has no values of lambda to choose from",
+            km_arg(args, "select")->word);
     return km_hint(ctx, KM_INVALID, "Give several, as in lambda=logspace(-6, 2, 9), or leave select out.");
 }
 

@@ -35,14 +35,16 @@ typedef struct KmRidgeChoice
 
 /* Solve with lambda, or with the value that select= chooses from its grid. */
 extern KmStatus km_ridge_solve_by(KmContext *ctx, const KmArgs *args, KmRidge *ridge, KmRidgeChoice *choice);
-/* The chosen lambda instead of the grid in the estimator's syntax, and the facts; nothing where none was chosen. */
-extern KmStatus km_ridge_write_choice(KmContext *ctx, const KmArgs *args, const KmRidgeChoice *choice, KmNode *node);
+/* The chosen lambda instead of the grid in the estimator's syntax, and the facts; nothing where none was
+ * chosen. */
+extern KmStatus km_ridge_write_choice(KmContext *ctx, const KmArgs *args, const KmRidgeChoice *choice,
+                                      KmNode *node);
 extern KmStatus km_ridge_add_facts(KmContext *ctx, const KmArgs *args, const KmRidgeChoice *choice,
                                    KmModel *model);
 
-/* The whole for a table: w (d x m) and intercepts (m; zeros unless args have intercept), for the features as they
- * are. */
-extern KmStatus km_ridge_fit(KmContext *ctx, const KmArgs *args, const KmTable *table, double **w, double **intercept,
-                             KmRidgeChoice *choice);
+/* The whole for a table: w (d x m) and intercepts (m; zeros unless args have intercept), for the features as
+ * they are. */
+extern KmStatus km_ridge_fit(KmContext *ctx, const KmArgs *args, const KmTable *table, double **w,
+                             double **intercept, KmRidgeChoice *choice);
 
 #endif

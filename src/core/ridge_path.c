@@ -26,7 +26,8 @@ create(KmContext *ctx, const KmRidge *ridge, Path *path)
 {
     size_t d = ridge->d;
 
-    KM_TRY(km_reserve(ctx, 8.0 * (double) d * ((double) d + (double) ridge->m), "the choice of lambda for ridge",
+    KM_TRY(km_reserve(ctx, 8.0 * (double) d * ((double) d + (double) ridge->m),
+                      "the choice of lambda for ridge",
                       "Give one value of lambda, or raise kernelml.max_memory."));
     path->ridge = ridge;
     path->trial = *ridge;
@@ -98,7 +99,8 @@ choose(KmContext *ctx, const KmValue *grid, const KmRidge *ridge, KmRidgeChoice 
     km_free(ctx, path.trial.b);
     if (isfinite(best->gcv))
         return KM_OK;
-    km_fail(ctx, KM_SINGULAR, "ridge: none of the %zu values of lambda leaves degrees of freedom", grid->rows);
+    km_fail(ctx, KM_SINGULAR, "ridge: none of the %zu values of lambda leaves degrees of freedom",
+            grid->rows);
     return km_hint(ctx, KM_SINGULAR, "Give larger values.");
 }
 

@@ -170,7 +170,8 @@ check_stationary(const KmModel *model, const KmTable *table, size_t k, double c)
         long double p[4], sum = 0;
 
         for (size_t t = 0; t < k; t++)
-            sum += p[t] = expl(k == 2 ? (t == 1 ? value_of(model, table, i, 0) : 0) : value_of(model, table, i, t));
+            sum += p[t] =
+                expl(k == 2 ? (t == 1 ? value_of(model, table, i, 0) : 0) : value_of(model, table, i, t));
         for (size_t t = 0; t < m; t++)
         {
             size_t class = m == 1 ? 1 : t;
@@ -359,7 +360,8 @@ test_one_class(void **state)
 static void
 test_iteration_limit(void **state)
 {
-    const char *const texts[] = {"logistic(100, max_iter=1)", "linear_svc(max_iter=2)", "linear_svr(max_iter=2)"};
+    const char *const texts[] = {"logistic(100, max_iter=1)", "linear_svc(max_iter=2)",
+                                 "linear_svr(max_iter=2)"};
     Rows rows = make_rows(2);
     KmTable table = table_of(&rows, 2, false);
 

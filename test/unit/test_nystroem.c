@@ -120,8 +120,8 @@ test_landmarks_that_depend(void **state)
         size_t d;
         double *z;
 
-        snprintf(text, sizeof text, "nystroem(%s, landmarks=[[1,2],[1,2],[0,0],[1,2.000000001],[-1,1],[3,0.5]])",
-                 kernels[c]);
+        snprintf(text, sizeof text,
+                 "nystroem(%s, landmarks=[[1,2],[1,2],[0,0],[1,2.000000001],[-1,1],[3,0.5]])", kernels[c]);
         z = features_of(*state, text, 6, 2, x, &d);
         assert_int_equal(d, 6);
         for (size_t i = 0; i < 6; i++)
@@ -207,7 +207,8 @@ learner_text(KmContext *ctx, const Reference *reference, const DataSet *data)
         first = false;
         for (size_t k = 0; k < data->d; k++)
         {
-            int length = snprintf(number, sizeof number, "%s%.17g", k > 0 ? ", " : "", data->x[0][i * data->d + k]);
+            int length =
+                snprintf(number, sizeof number, "%s%.17g", k > 0 ? ", " : "", data->x[0][i * data->d + k]);
 
             ok(km_text_add(ctx, &text, number, (size_t) length));
         }
@@ -240,7 +241,8 @@ check_reference(KmContext *ctx, const Reference *reference)
     for (size_t i = 0; i < data.n[1]; i++)
         square += pow(predicted[i] + mean - data.y[1][i], 2) / (double) data.n[1];
     for (size_t i = 0; i < 3; i++)
-        assert_true(fabs(predicted[i] + mean - reference->prediction[i]) < 1e-6 * fabs(reference->prediction[i]));
+        assert_true(fabs(predicted[i] + mean - reference->prediction[i]) <
+                    1e-6 * fabs(reference->prediction[i]));
     assert_true(fabs(sqrt(square) - reference->rmse) < 1e-6 * reference->rmse);
     free_data(&data);
 }
@@ -274,7 +276,8 @@ test_pivots_beat_uniform(void **state)
             char text[100];
 
             snprintf(text, sizeof text, "nystroem(rbf(gamma=0.125), 100, %s, %d)", methods[m], seed);
-            left[m] += fact_of(fit_steps_to(*state, text, data.n[0], data.d, data.x[0], NULL), "residual_trace") / 5;
+            left[m] +=
+                fact_of(fit_steps_to(*state, text, data.n[0], data.d, data.x[0], NULL), "residual_trace") / 5;
         }
     print_message("residual trace at rank 100: rpcholesky %.4g, uniform %.4g\n", left[0], left[1]);
     assert_true(left[0] < 0.9 * left[1]);
@@ -295,12 +298,15 @@ test_kmeans_centres(void **state)
     for (size_t i = 0; i < N; i++)
         for (size_t k = 0; k < 2; k++)
             x[2 * i + k] = centres[i % 4][k] + noise[2 * i + k] / 4;
-    learner = learner_of(*state, fit_steps_to(*state, "nystroem(rbf(gamma=1), 4, kmeans, 3)", N, 2, x, NULL)->learner);
+    learner = learner_of(
+        *state, fit_steps_to(*state, "nystroem(rbf(gamma=1), 4, kmeans, 3)", N, 2, x, NULL)->learner);
     landmarks = km_arg(&learner->step[0].args, "landmarks");
     assert_int_equal(landmarks->rows, 4);
     for (size_t c = 0; c < 4; c++)
         for (size_t l = 0; l < 4; l++)
-            gap[c] = fmin(gap[c], hypot(landmarks->list[2 * l] - centres[c][0], landmarks->list[2 * l + 1] - centres[c][1]));
+            gap[c] = fmin(
+                gap[c],
+                hypot(landmarks->list[2 * l] - centres[c][0], landmarks->list[2 * l + 1] - centres[c][1]));
     for (size_t c = 0; c < 4; c++)
         assert_true(gap[c] < 0.25);
 }
@@ -415,9 +421,11 @@ test_ridge_on_features(void **state)
 
     for (size_t i = 0; i < N; i++)
         y[i] = sin(x[D * i]) + x[D * i + 1];
-    ok(km_learner_fit(*state, learner_of(*state, "krr(rbf(gamma=0.5), lambda=0.5, center=false)"), &table, &model));
+    ok(km_learner_fit(*state, learner_of(*state, "krr(rbf(gamma=0.5), lambda=0.5, center=false)"), &table,
+                      &model));
     exact = scores_of(*state, model, N, x);
-    ok(km_learner_fit(*state, learner_of(*state, "nystroem(rbf(gamma=0.5), 60) | ridge(0.5, intercept=false)"),
+    ok(km_learner_fit(*state,
+                      learner_of(*state, "nystroem(rbf(gamma=0.5), 60) | ridge(0.5, intercept=false)"),
                       &table, &model));
     landmarks = scores_of(*state, model, N, x);
     assert_close(N, landmarks, exact, 1e-8);

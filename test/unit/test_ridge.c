@@ -190,8 +190,8 @@ test_failures(void **state)
     assert_int_equal(km_learner_parse(ctx, "ridge(lambda=-1)", 16, &(KmLearner *) {NULL}), KM_INVALID);
 }
 
-/* GCV by its definition: degrees of freedom as the sum of what each target adds to its own prediction, found by
- * fits to unit vectors. */
+/* GCV by its definition: degrees of freedom as the sum of what each target adds to its own prediction, found
+ * by fits to unit vectors. */
 static void
 gcv_by_definition(const KmTable *table, double lambda, bool centred, double *gcv, double *df)
 {
@@ -275,7 +275,8 @@ test_choice_of_lambda(void **state)
         ok(fit_model(ctx, "ridge(grid(0.001, 0.1, 1, 10, 300), false, select=gcv)", &table, &model));
         check_choice(&table, model, false);
         /* from sums */
-        ok(fit_model(ctx, "rff(rbf(gamma=0.1), 10) | ridge(grid(0.001, 0.1, 1, 10, 300), select=gcv)", &table, &model));
+        ok(fit_model(ctx, "rff(rbf(gamma=0.1), 10) | ridge(grid(0.001, 0.1, 1, 10, 300), select=gcv)", &table,
+                     &model));
         z = features_of(ctx, "rff(rbf(gamma=0.1), 10)", N, D, x, &d);
         features = table;
         features.d = d;
