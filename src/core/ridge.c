@@ -195,7 +195,8 @@ km_ridge_fit(KmContext *ctx, const KmArgs *args, const KmTable *table, double **
     if (ridge->centred)
         KM_TRY(learn_means(ctx, &fit));
     KM_TRY(sum_rows(ctx, &fit, ridge));
-    KM_TRY(km_ridge_solve_by(ctx, args, ridge, choice));
+    KM_TRY(km_ridge_choose(ctx, args, ridge, choice));
+    KM_TRY(km_ridge_solve(ctx, ridge, choice->lambda));
     *w = ridge->b;
     memcpy(*intercept, fit.mean + d, m * sizeof **intercept);
     km_linear_uncentre(d, m, fit.mean, *w, *intercept);

@@ -33,8 +33,9 @@ typedef struct KmRidgeChoice
     double gcv, effective_df;   /* where it was chosen from a grid */
 } KmRidgeChoice;
 
-/* Solve with lambda, or with the value that select= chooses from its grid. */
-extern KmStatus km_ridge_solve_by(KmContext *ctx, const KmArgs *args, KmRidge *ridge, KmRidgeChoice *choice);
+/* lambda as it was given, or the value that select= chooses from its grid. */
+extern KmStatus km_ridge_choose(KmContext *ctx, const KmArgs *args, const KmRidge *ridge,
+                                KmRidgeChoice *choice);
 /* The chosen lambda instead of the grid in the estimator's syntax, and the facts; nothing where none was
  * chosen. */
 extern KmStatus km_ridge_write_choice(KmContext *ctx, const KmArgs *args, const KmRidgeChoice *choice,

@@ -80,7 +80,7 @@ try_lambda(KmContext *ctx, Path *path, double lambda, KmRidgeChoice *out)
 }
 
 static KmStatus
-choose(KmContext *ctx, const KmValue *grid, const KmRidge *ridge, KmRidgeChoice *best)
+choose_from(KmContext *ctx, const KmValue *grid, const KmRidge *ridge, KmRidgeChoice *best)
 {
     Path path;
 
@@ -105,15 +105,12 @@ choose(KmContext *ctx, const KmValue *grid, const KmRidge *ridge, KmRidgeChoice 
 }
 
 KmStatus
-km_ridge_solve_by(KmContext *ctx, const KmArgs *args, KmRidge *ridge, KmRidgeChoice *choice)
+km_ridge_choose(KmContext *ctx, const KmArgs *args, const KmRidge *ridge, KmRidgeChoice *choice)
 {
     const KmValue *lambda = km_arg(args, "lambda");
 
-    if (lambda->grid)
-        KM_TRY(choose(ctx, lambda, ridge, choice));
-    else
-        *choice = (KmRidgeChoice) {.lambda = lambda->number};
-    return km_ridge_solve(ctx, ridge, choice->lambda);
+    *choice = (KmRidgeChoice) {.lambda = lambda->number};
+    return lambda->grid ? choose_from(ctx, lambda, ridge, choice) : KM_OK;
 }
 
 KmStatus
