@@ -11,6 +11,7 @@
 #include "signature_value.h"
 
 #define LIST_LENGTH 400         /* bytes of known names in a HINT */
+#define N_ALIASES (sizeof ((KmSignature *) 0)->aliases / sizeof ((KmSignature *) 0)->aliases[0])
 #define MAX_NAME 40             /* longer names are not compared for likeness */
 
 /* The argument given for each parameter; NULL where none was. */
@@ -51,7 +52,7 @@ km_signature_named(const KmSignature *signature, const char *name)
 {
     if (strcmp(signature->name, name) == 0)
         return true;
-    for (size_t i = 0; i < sizeof signature->aliases / sizeof signature->aliases[0]; i++)
+    for (size_t i = 0; i < N_ALIASES; i++)
         if (signature->aliases[i] != NULL && strcmp(signature->aliases[i], name) == 0)
             return true;
     return false;
@@ -76,6 +77,10 @@ hint_params(KmContext *ctx, KmStatus status, const KmSignature *signature)
         length = append_name(list, length, signature->params[i].name);
     if (n == 0)
         return km_hint(ctx, status, "%s has no parameters.", signature->name);
+    if (signature->params[0].kinds & KM_KIND_KERNEL)
+        return km_hint(ctx, status,
+                       "Parameters of %s: %s. Those of its kernel stand inside it: %s(rbf(gamma=1)).",
+                       signature->name, list, signature->name);
     return km_hint(ctx, status, "Parameters of %s: %s.", signature->name, list);
 }
 
@@ -112,7 +117,18 @@ edit_distance(const char *a, const char *b)
     return row[n];
 }
 
-/* The known name nearest to the given one, NULL if none is near. */
+static void
+consider_name(const char *name, const char *candidate, const char **best, size_t *best_distance)
+{
+    size_t distance = strlen(candidate) > MAX_NAME ? MAX_NAME : edit_distance(name, candidate);
+
+    if (distance >= *best_distance || 2 * distance >= strlen(name))
+        return;
+    *best = candidate;
+    *best_distance = distance;
+}
+
+/* The known name or alias nearest to the given one, NULL if none is near. */
 static const char *
 nearest_name(const char *name, size_t n, const KmSignature *const *known)
 {
@@ -123,13 +139,9 @@ nearest_name(const char *name, size_t n, const KmSignature *const *known)
         return NULL;
     for (size_t i = 0; i < n; i++)
     {
-        size_t distance = strlen(known[i]->name) > MAX_NAME ? MAX_NAME : edit_distance(name, known[i]->name);
-
-        if (distance < best_distance && 2 * distance < strlen(name))
-        {
-            best = known[i]->name;
-            best_distance = distance;
-        }
+        consider_name(name, known[i]->name, &best, &best_distance);
+        for (size_t a = 0; a < N_ALIASES && known[i]->aliases[a] != NULL; a++)
+            consider_name(name, known[i]->aliases[a], &best, &best_distance);
     }
     return best;
 }
@@ -169,13 +181,12 @@ match_positional(KmContext *ctx, const KmSignature *signature, const KmNode *arg
 }
 
 static KmStatus
-match_named(KmContext *ctx, const KmSignature *signature, const KmNode *argument, const char *key,
-            size_t *out)
+match_named(KmContext *ctx, const KmSignature *signature, const KmNode *call, const char *key, size_t *out)
 {
     *out = find_param(signature, key);
     if (*out < KM_MAX_PARAMS)
         return KM_OK;
-    km_node_fail(ctx, argument, "unknown parameter \"%.60s\" of %s %s", key, signature->what,
+    km_node_fail(ctx, call, "unknown parameter \"%.60s\" of %s %s", key, signature->what,
                  signature->name);
     return hint_params(ctx, KM_INVALID, signature);
 }
@@ -192,9 +203,9 @@ match_arguments(KmContext *ctx, const KmSignature *signature, const KmNode *call
         if (key == NULL)
             KM_TRY(match_positional(ctx, signature, call->item[i], &next, &index));
         else
-            KM_TRY(match_named(ctx, signature, call->item[i], key, &index));
+            KM_TRY(match_named(ctx, signature, call, key, &index));
         if (matched->node[index] != NULL)
-            return km_node_fail(ctx, call->item[i], "parameter \"%s\" of %s is given twice",
+            return km_node_fail(ctx, call, "parameter \"%s\" of %s is given twice",
                                 signature->params[index].name, signature->name);
         matched->node[index] = call->item[i];
     }
@@ -217,13 +228,14 @@ given_in_group(const KmSignature *signature, const Matched *matched, size_t inde
 /* ---- values ---- */
 
 static KmStatus
-bind_given(KmContext *ctx, const KmSignature *signature, const Matched *matched, size_t index, KmValue *out)
+bind_given(KmContext *ctx, const KmSignature *signature, const KmNode *call, const Matched *matched,
+           size_t index, KmValue *out)
 {
     const KmParam *param = &signature->params[index];
     size_t other = given_in_group(signature, matched, index);
 
     if (other < KM_MAX_PARAMS)
-        return km_node_fail(ctx, matched->node[index], "only one of \"%s\" and \"%s\" of %s can be given",
+        return km_node_fail(ctx, call, "only one of \"%s\" and \"%s\" of %s can be given",
                             param->name, signature->params[other].name, signature->name);
     KM_TRY(km_param_value(ctx, signature, param, matched->node[index], out));
     out->given = true;
@@ -254,7 +266,7 @@ bind_values(KmContext *ctx, const KmSignature *signature, const KmNode *call, co
         bool replaced = given_in_group(signature, matched, i) < KM_MAX_PARAMS;
 
         if (matched->node[i] != NULL)
-            KM_TRY(bind_given(ctx, signature, matched, i, &out->value[i]));
+            KM_TRY(bind_given(ctx, signature, call, matched, i, &out->value[i]));
         else if (param->required && !replaced)
         {
             km_node_fail(ctx, call, "parameter \"%s\" of %s is missing", param->name, signature->name);

@@ -542,7 +542,12 @@ km_spec_parse(KmContext *ctx, const char *text, size_t length, KmNode **out)
     KM_TRY(parse_chain(&parser, 0, out));
     peek(&parser);
     if (parser.at < parser.end)
-        return syntax_error(&parser, parser.at, "expected an operator or the end");
+    {
+        syntax_error(&parser, parser.at, "expected an operator or the end");
+        if (peek(&parser) == ',')
+            km_hint(ctx, KM_SYNTAX, "Steps and an estimator are joined by |.");
+        return KM_SYNTAX;
+    }
     km_free(ctx, parser.stack);
     return KM_OK;
 }

@@ -199,6 +199,6 @@ km_node_fail(KmContext *ctx, const KmNode *node, const char *format, ...)
     quote_node(ctx, node, quoted);      /* before km_fail: it may fail on its own */
     km_fail(ctx, KM_INVALID, "%s", message);
     if (node->position == KM_NO_POSITION)
-        return km_detail(ctx, KM_INVALID, "in \"%s\"", quoted);
+        return km_detail(ctx, KM_INVALID, "In \"%s\".", quoted);
     return km_detail(ctx, KM_INVALID, "At character %zu: \"%s\".", node->position + 1, quoted);
 }

@@ -105,6 +105,8 @@ extern const double *kml_model_row(const KmlModel *model, KmlVectorReader *reade
 /* The same for the rows of a two-dimensional float8[], copied. */
 extern double *kml_model_rows(const KmlModel *model, Datum datum, size_t *n);
 extern void kml_model_check_features(const KmlModel *model, size_t n);
+/* The learner of a model with long constants as their counts, for messages. */
+extern const char *kml_model_name(const KmlModel *model);
 /* Raise unless the model has an estimator. */
 extern void kml_model_require_estimator(const KmlModel *model);
 

@@ -224,6 +224,12 @@ kml_row_reader(FmgrInfo *flinfo)
     return &cache->row;
 }
 
+const char *
+kml_model_name(const KmlModel *model)
+{
+    return kml_short_learner(model->ctx, model->scorer->model->learner);
+}
+
 void
 kml_model_check_features(const KmlModel *model, size_t n)
 {
@@ -231,7 +237,7 @@ kml_model_check_features(const KmlModel *model, size_t n)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("model expects %zu features, got %zu", model->scorer->d, n),
-                 errdetail("The model's learner is %.200s.", model->scorer->model->learner)));
+                 errdetail("The model's learner is %s.", kml_model_name(model))));
 }
 
 const double *
@@ -271,7 +277,7 @@ kml_model_require_estimator(const KmlModel *model)
     if (model->scorer->score.n_out == 0)
         ereport(ERROR,
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("model %.200s has no estimator", model->scorer->model->learner),
+                 errmsg("model %s has no estimator", kml_model_name(model)),
                  errhint("Use transform(model, x).")));
 }
 

@@ -54,7 +54,7 @@ kml_predict_vector(PG_FUNCTION_ARGS)
     if (km_learner_target(model->scorer->learner) != KM_TARGET_NUMBER)
         ereport(ERROR,
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("model %.200s is no regression", model->scorer->model->learner),
+                 errmsg("model %s is no regression", kml_model_name(model)),
                  errhint("Use predict(model, x) or decision(model, x).")));
     PG_RETURN_DATUM(kml_vector_make(model->scorer->score.n_out, model->values));
 }
@@ -69,7 +69,7 @@ kml_predict_label(PG_FUNCTION_ARGS)
     if (classes->n == 0)
         ereport(ERROR,
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("model %.200s has no classes", model->scorer->model->learner),
+                 errmsg("model %s has no classes", kml_model_name(model)),
                  errhint("Use predict(model, x).")));
     class = km_scorer_class(model->scorer, model->values);
     if (class < 0)

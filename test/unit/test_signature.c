@@ -304,7 +304,7 @@ errors_show_the_place_and_help(void **state)
     KmArgs args;
 
     assert_int_equal(bind(ctx, &rbf, "rbf(gama=3)", &node, &args), KM_INVALID);
-    assert_string_equal(ctx->detail, "At character 10: \"3\".");
+    assert_string_equal(ctx->detail, "At character 1: \"rbf(gama=3)\".");
     assert_string_equal(ctx->hint, "Parameters of rbf: gamma, length_scale, metric.");
     assert_int_equal(bind(ctx, &linear, "linear(x=1)", &node, &args), KM_INVALID);
     assert_string_equal(ctx->hint, "linear has no parameters.");

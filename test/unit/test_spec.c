@@ -190,9 +190,9 @@ nodes_in_errors_are_shortened(void **state)
 
     assert_int_equal(km_node_list(ctx, 1000, zeros, &node), KM_OK);
     km_node_fail(ctx, node, "bad");
-    assert_int_equal(strlen(ctx->detail), strlen("in \"\"") + 103);
-    assert_string_equal(ctx->detail + strlen(ctx->detail) - 4, "...\"");
-    assert_memory_equal(ctx->detail, "in \"[0, 0, ", 11);
+    assert_int_equal(strlen(ctx->detail), strlen("In \"\".") + 103);
+    assert_string_equal(ctx->detail + strlen(ctx->detail) - 5, "...\".");
+    assert_memory_equal(ctx->detail, "In \"[0, 0, ", 11);
 }
 
 /* ---- limits ---- */
