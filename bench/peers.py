@@ -21,12 +21,16 @@ class Centred:
 
 
 def sklearn():
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
     from sklearn.kernel_approximation import RBFSampler
     from sklearn.kernel_ridge import KernelRidge
     from sklearn.linear_model import Ridge
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import SVC
     return SimpleNamespace(SVC=SVC, KernelRidge=KernelRidge, RBFSampler=RBFSampler, Ridge=Ridge,
+                           GaussianProcessRegressor=GaussianProcessRegressor, RBF=RBF, Matern=Matern,
+                           ConstantKernel=ConstantKernel, WhiteKernel=WhiteKernel,
                            make_pipeline=make_pipeline, Centred=Centred)
 
 

@@ -28,6 +28,8 @@ typedef struct Search
     size_t n;                   /* with the noise, last, unless it is 0 and so fixed */
     double *lower, *upper;      /* n, of theta */
     double *value;              /* n: the parameters themselves */
+    double *solved;             /* n: theta for which the system holds a factor */
+    bool is_solved;
 } Search;
 
 /* ---- parameters ---- */
@@ -93,15 +95,33 @@ noise_gradient(const KmGpSystem *system)
     return system->noise * sum;
 }
 
+/* A line search asks for values, and then for the gradient where it ended. */
+static KmStatus
+solve_at(KmContext *ctx, Search *search, const double *theta)
+{
+    size_t bytes = search->n * sizeof *theta;
+
+    if (search->is_solved && memcmp(theta, search->solved, bytes) == 0)
+        return KM_OK;
+    search->is_solved = false;
+    KM_TRY(apply(ctx, search, theta));
+    KM_TRY(km_gp_solve(ctx, search->system));
+    memcpy(search->solved, theta, bytes);
+    search->is_solved = true;
+    return KM_OK;
+}
+
 static KmStatus
 evaluate(KmContext *ctx, void *state, const double *theta, double *value, double *gradient)
 {
-    const Search *search = state;
+    Search *search = state;
     KmGpSystem *system = search->system;
 
-    KM_TRY(apply(ctx, search, theta));
-    KM_TRY(km_gp_solve(ctx, system));
+    KM_TRY(solve_at(ctx, search, theta));
     *value = system->likelihood;
+    if (gradient == NULL)
+        return KM_OK;
+    search->is_solved = false;
     KM_TRY(fill_weights(ctx, system));
     KM_TRY(km_kernel_gradient(ctx, system->kernel, system->points, system->table->n, system->a, gradient));
     if (search->n > search->n_kernel)
@@ -112,12 +132,10 @@ evaluate(KmContext *ctx, void *state, const double *theta, double *value, double
 
 /* -inf where the matrix cannot be factored. */
 static KmStatus
-likelihood_at(KmContext *ctx, const Search *search, const double *theta, double *out)
+likelihood_at(KmContext *ctx, Search *search, const double *theta, double *out)
 {
-    KmStatus status;
+    KmStatus status = solve_at(ctx, search, theta);
 
-    KM_TRY(apply(ctx, search, theta));
-    status = km_gp_solve(ctx, search->system);
     *out = status == KM_OK ? search->system->likelihood : -INFINITY;
     return status == KM_SINGULAR || status == KM_RANGE ? KM_OK : status;
 }
@@ -258,6 +276,7 @@ search_create(KmContext *ctx, const KmArgs *args, KmGpSystem *system, Search *se
     KM_TRY(km_alloc(ctx, search->n, &search->lower));
     KM_TRY(km_alloc(ctx, search->n, &search->upper));
     KM_TRY(km_alloc(ctx, search->n, &search->value));
+    KM_TRY(km_alloc(ctx, search->n, &search->solved));
     return set_bounds(ctx, args, search);
 }
 
@@ -298,8 +317,8 @@ search_all(KmContext *ctx, const KmArgs *args, Search *search, KmMaximum *best)
     KM_TRY(km_alloc(ctx, search->n, &start));
     given_start(search, given);
     KM_TRY(scaled_start(ctx, search, scaled));
-    KM_TRY(likelihood_at(ctx, search, given, &at_given));
     KM_TRY(likelihood_at(ctx, search, scaled, &at_scaled));
+    KM_TRY(likelihood_at(ctx, search, given, &at_given));
     KM_TRY(climb(ctx, &objective, at_given >= at_scaled ? given : scaled, best));
     for (size_t restart = 1; restart <= restarts; restart++)
     {

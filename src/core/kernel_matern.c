@@ -108,19 +108,26 @@ static void matern_map_f32(const KmLeaf *leaf, size_t n, float *v)
 /* ---- dk/d|r|^2 ---- */
 
 /* rate^2 / 2 ((a - 1) / s + 2b - a - b s) exp(-s) */
-static void closed_form_slope(const KmLeaf *leaf, size_t n, const double *v, double *out)
+static void closed_form_slope_part(const KmLeaf *leaf, size_t n, const double *v, double *out)
 {
-    double rate = leaf->p[0], a = leaf->p[1], b = leaf->p[2];
+    double rate = leaf->p[0], a = leaf->p[1], b = leaf->p[2], half = rate * rate / 2, s[KM_MAX_PAIRS];
 
-    for (size_t j = 0; j < n; j++)
-        out[j] = -rate * sqrt(v[j]);
-    km_exp(n, out, out);
     for (size_t j = 0; j < n; j++)
     {
-        double s = rate * sqrt(v[j]);
-
-        out[j] = v[j] == 0 || out[j] == 0 ? 0 : rate * rate / 2 * ((a - 1) / s + 2 * b - a - b * s) * out[j];
+        s[j] = rate * sqrt(v[j]);
+        out[j] = -s[j];
     }
+    km_exp(n, out, out);
+    for (size_t j = 0; j < n && a == 1; j++)
+        out[j] *= s[j] == 0 || out[j] == 0 ? 0 : half * (2 * b - a - b * s[j]);
+    for (size_t j = 0; j < n && a != 1; j++)
+        out[j] *= s[j] == 0 || out[j] == 0 ? 0 : half * ((a - 1) / s[j] + 2 * b - a - b * s[j]);
+}
+
+static void closed_form_slope(const KmLeaf *leaf, size_t n, const double *v, double *out)
+{
+    for (size_t j = 0; j < n; j += KM_MAX_PAIRS)
+        closed_form_slope_part(leaf, n - j < KM_MAX_PAIRS ? n - j : KM_MAX_PAIRS, v + j, out + j);
 }
 
 static void general_slope(const KmLeaf *leaf, size_t n, const double *v, double *out)

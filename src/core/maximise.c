@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define MOST_EVALUATIONS 500
-#define VALUE_TOLERANCE 1e-10   /* relative */
+#define VALUE_TOLERANCE 1e-9    /* relative */
 #define THETA_TOLERANCE 1e-7    /* absolute */
 
 typedef struct Climb
@@ -20,7 +20,7 @@ typedef struct Climb
     const KmObjective *objective;
     KmMaximum *maximum;
     nlopt_opt opt;
-    double *gradient;           /* n: the start's, then where NLopt wants none */
+    double *start, *gradient;   /* n: the start and its gradient */
     double scale;
     double worst;               /* the least value seen */
     KmStatus status;
@@ -40,37 +40,38 @@ keep_best(Climb *climb, const double *theta, double value)
 static double
 refuse(Climb *climb, double *gradient)
 {
-    memset(gradient, 0, climb->objective->n * sizeof *gradient);
+    if (gradient != NULL)
+        memset(gradient, 0, climb->objective->n * sizeof *gradient);
     climb->worst -= 10.0 * (1.0 + fabs(climb->worst));
     return -climb->worst / climb->scale;
 }
 
-/* NLopt asks for the start first, which has been evaluated. */
-static bool
-is_start(const Climb *climb, const double *theta)
+/* The start has been evaluated. */
+static KmStatus
+evaluate(Climb *climb, const double *theta, double *value, double *gradient)
 {
-    return memcmp(theta, climb->maximum->theta, climb->objective->n * sizeof *theta) == 0;
+    const KmObjective *objective = climb->objective;
+    size_t bytes = objective->n * sizeof *theta;
+
+    if (climb->maximum->evaluations == 1 && memcmp(theta, climb->start, bytes) == 0)
+    {
+        *value = climb->maximum->value;
+        if (gradient != NULL)
+            memcpy(gradient, climb->gradient, bytes);
+        return KM_OK;
+    }
+    climb->maximum->evaluations++;
+    return objective->evaluate(climb->ctx, objective->state, theta, value, gradient);
 }
 
+/* gradient: NULL where NLopt wants none. */
 static double
-start_again(const Climb *climb, double *gradient)
-{
-    for (size_t i = 0; i < climb->objective->n; i++)
-        gradient[i] = climb->gradient[i] / -climb->scale;
-    return -climb->maximum->value / climb->scale;
-}
-
-static double
-minus_value(unsigned n, const double *theta, double *wanted, void *state)
+minus_value(unsigned n, const double *theta, double *gradient, void *state)
 {
     Climb *climb = state;
-    double value, *gradient = wanted == NULL ? climb->gradient : wanted;
-    KmStatus status;
+    double value;
+    KmStatus status = evaluate(climb, theta, &value, gradient);
 
-    if (climb->maximum->evaluations == 1 && wanted != NULL && is_start(climb, theta))
-        return start_again(climb, wanted);
-    status = climb->objective->evaluate(climb->ctx, climb->objective->state, theta, &value, gradient);
-    climb->maximum->evaluations++;
     if (status == KM_SINGULAR || status == KM_RANGE || (status == KM_OK && !isfinite(value)))
         return refuse(climb, gradient);
     if (status != KM_OK)
@@ -80,7 +81,7 @@ minus_value(unsigned n, const double *theta, double *wanted, void *state)
         return 0.0;
     }
     keep_best(climb, theta, value);
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < n && gradient != NULL; i++)
         gradient[i] /= -climb->scale;
     return -value / climb->scale;
 }
@@ -132,9 +133,11 @@ km_maximise(KmContext *ctx, const KmObjective *objective, KmMaximum *maximum)
     double *theta;
 
     *maximum = (KmMaximum) {.theta = maximum->theta, .value = -INFINITY};
+    KM_TRY(km_alloc(ctx, objective->n, &climb.start));
     KM_TRY(km_alloc(ctx, objective->n, &climb.gradient));
     KM_TRY(km_alloc(ctx, objective->n, &theta));
     memcpy(theta, maximum->theta, objective->n * sizeof *theta);
+    memcpy(climb.start, theta, objective->n * sizeof *theta);
     KM_TRY(begin(&climb));
     climb.opt = nlopt_create(NLOPT_LD_SLSQP, (unsigned) objective->n);
     if (climb.opt != NULL)
@@ -146,5 +149,6 @@ km_maximise(KmContext *ctx, const KmObjective *objective, KmMaximum *maximum)
     maximum->converged = has_converged(result);
     km_free(ctx, theta);
     km_free(ctx, climb.gradient);
+    km_free(ctx, climb.start);
     return KM_OK;
 }

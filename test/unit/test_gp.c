@@ -324,6 +324,8 @@ valley(KmContext *context, void *state, const double *theta, double *value, doub
         return KM_SINGULAR;
     }
     *value = -a * a - 10.0 * b * b - 5.0 * c * c;
+    if (gradient == NULL)
+        return KM_OK;
     gradient[0] = -2.0 * a + 40.0 * b * theta[0];
     gradient[1] = -20.0 * b;
     gradient[2] = -10.0 * c;
