@@ -3,8 +3,8 @@
  *
  * Raw rows wait in the value until a block is full; then they are mapped, augmented with the one and
  * the slices of y (or y itself), and added by GEMM, a band of the triangle at a time.  Where all terms are
- * whole numbers (accumulator.h), the sums do not depend on the size of a block.  Narrow sums are added row by row:
- * a state of a few features stays under 2 kB, cheap in tens of thousands of groups.
+ * whole numbers (accumulator.h), the sums do not depend on the size of a block.  Narrow sums are added row
+ * by row: a state of a few features stays under 2 kB, cheap in tens of thousands of groups.
  */
 #include "accumulator.h"
 

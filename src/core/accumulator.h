@@ -63,8 +63,8 @@ typedef struct KmSums
 typedef struct KmFeatureMap KmFeatureMap;
 
 /* From a learner whose steps are resolved, with an estimator that can be solved from sums or none;
- * KM_UNSUPPORTED naming the step that needs a pass of its own otherwise, KM_LIMIT naming the largest feasible D if the sums would pass
- * 500 MB.  d: columns of the raw rows. */
+ * KM_UNSUPPORTED naming the step that needs a pass of its own otherwise, KM_LIMIT naming the largest
+ * feasible D if the sums would pass 500 MB.  d: columns of the raw rows. */
 extern KmStatus km_feature_map_create(KmContext *ctx, const KmLearner *learner, size_t d, size_t targets,
                                       KmFeatureMap **out);
 /* Canonical text of the steps alone, "" for none: what a value keeps of its learner; and back. */

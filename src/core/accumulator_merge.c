@@ -162,8 +162,8 @@ check_maps(KmContext *ctx, const KmSums *a, const KmSums *b)
         return km_fail(ctx, KM_INVALID, "accumulators of rows with %u and %u features cannot be combined",
                        a->d, b->d);
     if (a->features != b->features || km_sums_parts(a) != km_sums_parts(b))
-        return km_fail(ctx, KM_INVALID, "accumulators of %u features (flags %#x) and %u (%#x) cannot be combined",
-                       a->features, a->flags, b->features, b->flags);
+        return km_fail(ctx, KM_INVALID, "accumulators of %u features (flags %#x) and %u (%#x) cannot be "
+                       "combined", a->features, a->flags, b->features, b->flags);
     if (a->targets != b->targets)
         return km_fail(ctx, KM_INVALID, "accumulators of %u and %u targets cannot be combined", a->targets,
                        b->targets);

@@ -16,8 +16,8 @@
 
 /* ---- digits ---- */
 
-/* Has rounding left fewer than half of the digits of `rest`, what centring left of `square`?  A column that is
- * constant to the last bit has lost nothing. */
+/* Has rounding left fewer than half of the digits of `rest`, what centring left of `square`?  A column that
+ * is constant to the last bit has lost nothing. */
 static bool
 lost_digits(double error, double square, double rest, double lambda)
 {
@@ -234,8 +234,8 @@ read_coefficients(KmContext *ctx, const KmModel *model, const KmSums *sums, cons
         return km_fail(ctx, KM_UNSUPPORTED, "squared errors on sums are those of ridge models only");
     KM_TRY(check_steps(ctx, learner, sums));
     if (coefficients != NULL && coefficients->columns != sums->targets)
-        return km_fail(ctx, KM_INVALID, "the model has %zu targets, the accumulator %u", coefficients->columns,
-                       sums->targets);
+        return km_fail(ctx, KM_INVALID, "the model has %zu targets, the accumulator %u",
+                       coefficients->columns, sums->targets);
     KM_TRY(km_model_expect(ctx, model, "coef", sums->features, sums->targets, &coefficients));
     KM_TRY(km_model_expect(ctx, model, "intercept", 1, sums->targets, &intercept));
     *w = coefficients->data;

@@ -50,7 +50,8 @@ check_learner(KmContext *ctx, const KmLearner *learner)
         km_fail(ctx, KM_UNSUPPORTED, "step %s needs a pass of its own over the rows",
                 stage->type->signature.name);
         return km_hint(ctx, KM_UNSUPPORTED,
-                       "Give its constants as numbers, from learner(model) of a fitted model, or call train().");
+                       "Give its constants as numbers, from learner(model) of a fitted model, or call "
+                       "train().");
     }
     return KM_OK;
 }
@@ -167,7 +168,8 @@ check_features(KmContext *ctx, const KmFeatureMap *map, size_t m, const double *
 
 /* The last step writes augmented rows: whole numbers of the grid straight to their places. */
 static KmStatus
-write_features(KmContext *ctx, const KmFeatureMap *map, size_t m, const double *from, double *room, double *out)
+write_features(KmContext *ctx, const KmFeatureMap *map, size_t m, const double *from, double *room,
+               double *out)
 {
     const KmStep *last = map->n_steps > 0 ? &map->step[map->n_steps - 1] : NULL;
 

@@ -17,7 +17,7 @@ km_passes_next(KmContext *ctx, const KmLearner *learner)
 
 /* ---- a pass ---- */
 
-/* Rows that the step wants to see themselves: none if statistics are enough, those for a median, or landmarks. */
+/* Rows that the step wants to see: none if statistics are enough, those for a median, or landmarks. */
 static size_t
 sample_rows(const KmStage *stage)
 {

@@ -24,7 +24,8 @@ typedef struct KmPass
 extern KmStatus km_pass_create(KmContext *ctx, const KmLearner *learner, size_t d, KmPass **out);
 extern void km_pass_start(const KmPass *pass, KmSurvey *survey);
 /* KM_DATA naming the position of NaN or infinity, KM_INVALID for a bad weight. */
-extern KmStatus km_pass_add(KmContext *ctx, const KmPass *pass, KmSurvey *survey, const double *x, double weight);
+extern KmStatus km_pass_add(KmContext *ctx, const KmPass *pass, KmSurvey *survey, const double *x,
+                            double weight);
 /* Write what the step learns into the learner, which has every default written out. */
 extern KmStatus km_pass_learn(KmContext *ctx, KmLearner *learner, const KmSurvey *survey);
 

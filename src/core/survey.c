@@ -87,8 +87,9 @@ km_survey_check(KmContext *ctx, const void *bytes, size_t length)
     const KmSurvey *survey = bytes;
     size_t expected;
 
-    if (length < sizeof *survey || survey->bytes != length || !bytes_of(survey->d, survey->capacity, &expected)
-        || expected != length || survey->n_sample > survey->capacity || !places_are_sound(survey))
+    if (length < sizeof *survey || survey->bytes != length
+        || !bytes_of(survey->d, survey->capacity, &expected) || expected != length
+        || survey->n_sample > survey->capacity || !places_are_sound(survey))
         return km_fail(ctx, KM_CORRUPT, "these bytes are no survey of rows");
     return KM_OK;
 }

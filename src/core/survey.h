@@ -47,6 +47,7 @@ extern KmStatus km_survey_deviation(KmContext *ctx, const KmSurvey *survey, size
 extern KmStatus km_survey_variance(KmContext *ctx, const KmSurvey *survey, size_t n, const size_t *column,
                                    double *out);
 /* The sample, in the order of its hashes: n x d rows and their weights, which count repetitions. */
-extern KmStatus km_survey_sample(KmContext *ctx, const KmSurvey *survey, size_t *n, double **x, double **weight);
+extern KmStatus km_survey_sample(KmContext *ctx, const KmSurvey *survey, size_t *n, double **x,
+                                 double **weight);
 
 #endif

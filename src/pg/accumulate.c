@@ -235,9 +235,11 @@ accumulate_call(FunctionCallInfo fcinfo)
     }
     if (!OidIsValid(call->x.type))
     {
-        kml_vector_reader_init(&call->x, get_fn_expr_argtype(fcinfo->flinfo, 2), "x", fcinfo->flinfo->fn_mcxt);
+        MemoryContext memory = fcinfo->flinfo->fn_mcxt;
+
+        kml_vector_reader_init(&call->x, get_fn_expr_argtype(fcinfo->flinfo, 2), "x", memory);
         if (type_is_array(get_fn_expr_argtype(fcinfo->flinfo, 3)))
-            kml_vector_reader_init(&call->y, get_fn_expr_argtype(fcinfo->flinfo, 3), "y", fcinfo->flinfo->fn_mcxt);
+            kml_vector_reader_init(&call->y, get_fn_expr_argtype(fcinfo->flinfo, 3), "y", memory);
     }
     PG_FREE_IF_COPY(spec, 1);
     return call;
@@ -295,8 +297,8 @@ check_same_columns(const KmSums *sums, size_t d, size_t targets)
     if (sums->d != d || sums->targets != targets)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("row has %zu features and %zu target(s), the rows before it have %u and %u", d, targets,
-                        sums->d, sums->targets)));
+                 errmsg("row has %zu features and %zu target(s), the rows before it have %u and %u", d,
+                        targets, sums->d, sums->targets)));
 }
 
 static struct varlena *
@@ -508,10 +510,10 @@ kml_accumulator_info(PG_FUNCTION_ARGS)
     initStringInfo(&json);
     appendStringInfoString(&json, "{\"learner\": ");
     escape_json(&json, kml_short_learner(ctx, pnstrdup(km_sums_learner(sums), sums->learner_bytes)));
-    appendStringInfo(&json, ", \"n_rows\": " UINT64_FORMAT ", \"n_skipped\": " UINT64_FORMAT ", \"weight\": %s",
-                     (uint64) sums->n_rows, (uint64) sums->n_skipped, weight);
-    appendStringInfo(&json, ", \"n_features\": %u, \"features\": %u, \"targets\": %u", sums->d, sums->features,
-                     sums->targets);
+    appendStringInfo(&json, ", \"n_rows\": " UINT64_FORMAT ", \"n_skipped\": " UINT64_FORMAT,
+                     (uint64) sums->n_rows, (uint64) sums->n_skipped);
+    appendStringInfo(&json, ", \"weight\": %s, \"n_features\": %u, \"features\": %u, \"targets\": %u", weight,
+                     sums->d, sums->features, sums->targets);
     appendStringInfo(&json, ", \"exact\": %s, \"clipped\": %s, \"bytes\": " UINT64_FORMAT "}",
                      json_boolean(sums->flags & KM_SUMS_EXACT), json_boolean(sums->flags & KM_SUMS_CLIPPED),
                      (uint64) sums->bytes);

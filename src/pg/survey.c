@@ -67,7 +67,8 @@ kml_train_survey_transition(PG_FUNCTION_ARGS)
         elog(ERROR, "train_survey transition called outside an aggregate");
     if (PG_ARGISNULL(1))
         ereport(ERROR,
-                (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("learner of train_survey must not be NULL")));
+                (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+                 errmsg("learner of train_survey must not be NULL")));
     if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
     {
         if (survey == NULL)

@@ -162,12 +162,12 @@ learn_constants(Training *training)
     while (km_passes_next(training->ctx, training->learner) < training->learner->n_steps)
     {
         struct varlena *bytes = survey_rows(training);
+        KmSurvey *survey;
 
         if (bytes == NULL)
             return false;
-        kml_check(training->ctx,
-                  km_pass_learn(training->ctx, training->learner,
-                                kml_survey_from_bytea(training->ctx, PG_DETOAST_DATUM_PACKED(PointerGetDatum(bytes)))));
+        survey = kml_survey_from_bytea(training->ctx, PG_DETOAST_DATUM_PACKED(PointerGetDatum(bytes)));
+        kml_check(training->ctx, km_pass_learn(training->ctx, training->learner, survey));
         SPI_freetuptable(SPI_tuptable);
     }
     return true;
@@ -178,6 +178,7 @@ train_by_sums(Training *training)
 {
     struct varlena *value;
     KmModel *model;
+    KmSums *sums;
 
     if (!OidIsValid(training->y))
         ereport(ERROR,
@@ -188,8 +189,8 @@ train_by_sums(Training *training)
     value = aggregate_rows(training, "accumulate", y_expression(training));
     if (value == NULL)
         return NULL;
-    kml_check(training->ctx,
-              km_sums_solve(training->ctx, training->learner, kml_sums_of_accumulator(training->ctx, value), &model));
+    sums = kml_sums_of_accumulator(training->ctx, value);
+    kml_check(training->ctx, km_sums_solve(training->ctx, training->learner, sums, &model));
     return model == NULL ? NULL : kml_model_to_bytea(training->ctx, model);
 }
 
@@ -214,7 +215,8 @@ train(FunctionCallInfo fcinfo, const char *query, struct varlena *learner)
     training.learner_type = types[n - 1];
     SPI_connect();
     level = NewGUCNestLevel();
-    set_config_option("transaction_read_only", "on", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+    set_config_option("transaction_read_only", "on", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+                      false);
     training.ctx = kml_context_create(CurrentMemoryContext);
     kml_check(training.ctx, km_learner_with_defaults(training.ctx, kml_learner_parse(training.ctx, learner),
                                                      &training.learner));
@@ -250,7 +252,8 @@ column_names(Oid relation, const char *list, const char *what)
 
     if (!SplitIdentifierString(pstrdup(list), ',', &names) || names == NIL)
         ereport(ERROR,
-                (errcode(ERRCODE_SYNTAX_ERROR), errmsg("%s must be a list of column names, got \"%s\"", what, list),
+                (errcode(ERRCODE_SYNTAX_ERROR),
+                 errmsg("%s must be a list of column names, got \"%s\"", what, list),
                  errhint("Put names that are no plain identifiers in double quotes.")));
     foreach(cell, names)
         if (get_attnum(relation, lfirst(cell)) == InvalidAttrNumber)
@@ -267,7 +270,8 @@ add_number(StringInfo text, Oid relation, const char *name)
 {
     Oid type = getBaseType(get_atttype(relation, get_attnum(relation, name)));
 
-    appendStringInfo(text, "r.%s%s::" FLOAT8, quote_identifier(name), type == BOOLOID ? "::pg_catalog.int4" : "");
+    appendStringInfo(text, "r.%s%s::" FLOAT8, quote_identifier(name),
+                     type == BOOLOID ? "::pg_catalog.int4" : "");
 }
 
 static bool
@@ -340,7 +344,8 @@ kml_train(PG_FUNCTION_ARGS)
     StringInfoData query;
 
     if (name == NULL)
-        ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
+        ereport(ERROR,
+                (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
     features = column_names(relation, text_to_cstring(PG_GETARG_TEXT_PP(1)), "features");
     targets = column_names(relation, text_to_cstring(PG_GETARG_TEXT_PP(2)), "target");
     initStringInfo(&query);

@@ -74,7 +74,8 @@ test_wide(void **state)
 {
     enum { WIDTH = 300, N = 700 };
     KmContext *ctx = *state;
-    Rows rows = {.n = N, .targets = 1, .x = random_numbers(ctx, 1, N * WIDTH), .y = random_numbers(ctx, 2, N)};
+    Rows rows = {.n = N, .targets = 1, .x = random_numbers(ctx, 1, N * WIDTH),
+                 .y = random_numbers(ctx, 2, N)};
     KmFeatureMap *map;
     KmSums *sums;
     size_t bytes;
@@ -87,6 +88,30 @@ test_wide(void **state)
         ok(km_sums_add(ctx, map, sums, rows.x + i * WIDTH, rows.y + i, 1));
     ok(km_sums_flush(ctx, map, sums));
     check_sums(ctx, sums, &rows, rows.x, 1e-14);
+}
+
+/* A million rows far from zero: 600 of them, over and over. */
+static void
+test_many_rows(void **state)
+{
+    enum { TIMES = 1700 };
+    KmContext *ctx = *state;
+    Rows rows = make_rows(ctx, 600, 1, false);
+    KmFeatureMap *map = map_of(ctx, "ridge", 1);
+    KmSums *sums = block_of(ctx, km_sums_full_bytes(map));
+    double *w;
+
+    ok(km_alloc(ctx, rows.n, &w));
+    for (size_t i = 0; i < rows.n * D; i++)
+        ((double *) rows.x)[i] += 10;
+    for (size_t i = 0; i < rows.n; i++)
+        w[i] = TIMES;
+    km_sums_init(map, km_sums_full_bytes(map), sums);
+    for (size_t k = 0; k < TIMES * rows.n; k++)
+        ok(km_sums_add(ctx, map, sums, rows.x + k % rows.n * D, rows.y + k % rows.n, 1));
+    ok(km_sums_flush(ctx, map, sums));
+    rows.w = w;
+    check_sums(ctx, sums, &rows, rows.x, 1e-12);
 }
 
 /* ---- models ---- */
@@ -316,7 +341,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_sums), TEST(test_wide), TEST(test_solve), TEST(test_centring), TEST(test_subtraction),
+        TEST(test_sums), TEST(test_wide), TEST(test_many_rows),
+        TEST(test_solve), TEST(test_centring), TEST(test_subtraction),
         TEST(test_truncated), TEST(test_overflow), TEST(test_error), TEST(test_error_refusals),
     };
 
