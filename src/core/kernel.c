@@ -430,6 +430,15 @@ bool km_kernel_has_grid(const KmKernel *kernel)
     return find_leaf(kernel, leaf_has_grid) != NULL;
 }
 
+bool km_kernel_is_linear(const KmKernel *kernel)
+{
+    const KmLeaf *leaf = &kernel->leaf;
+
+    return kernel->op == KM_OP_LEAF && strcmp(leaf->type->signature.name, "linear") == 0 &&
+        leaf->n_dims == 0 &&
+        leaf->n_scale == 0 && leaf->n_factor == 0;
+}
+
 KmStatus km_kernel_check_ready(KmContext *ctx, const KmKernel *kernel)
 {
     const KmLeaf *waiting = find_leaf(kernel, leaf_needs_data);

@@ -185,6 +185,8 @@ extern KmStatus km_points_gather_f32(KmContext *ctx, const KmPoints *points, siz
 extern KmStatus km_kernel_tile(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t i0, size_t m,
                                const KmPoints *b, size_t j0, size_t n, size_t ld, double *out);
 /* The same in float32, only where km_kernel_has_f32(): a single leaf with map_f32; j0 a multiple of 32 (thin.h). */
+/* <x,z> of the rows as they are. */
+extern bool km_kernel_is_linear(const KmKernel *kernel);
 extern bool km_kernel_has_f32(const KmKernel *kernel);
 extern KmStatus km_kernel_tile_f32(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t i0,
                                    size_t m, const KmPoints *b, size_t j0, size_t n, size_t ld, float *out);

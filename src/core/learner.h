@@ -22,6 +22,8 @@ struct KmStep
     void *state;
     /* z (m x d_out) from x (m x d_in), m <= KM_SCORE_ROWS. */
     KmStatus (*apply)(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *z);
+    /* How a row comes back, x_j = origin_j + size_j z_j; NULL: not so, column by column. */
+    KmStatus (*undo)(KmContext *ctx, const KmStep *step, double *origin, double *size);
 };
 
 typedef struct KmStepType

@@ -77,13 +77,6 @@ run_linear(KmContext *ctx, const KmScore *score, size_t m, const double *z, doub
 
 /* ---- making ready ---- */
 
-static bool
-is_linear(const KmKernel *kernel)
-{
-    return kernel->op == KM_OP_LEAF && strcmp(kernel->leaf.type->signature.name, "linear") == 0 &&
-        kernel->leaf.n_dims == 0 && kernel->leaf.n_scale == 0 && kernel->leaf.n_factor == 0;
-}
-
 static void
 add_term(const Scorer *scorer, const Term *term, double *w)
 {
@@ -120,7 +113,7 @@ prepare(KmContext *ctx, const KmArgs *args, Scorer *scorer, KmScore *out)
 
     KM_TRY(km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel));
     *out = (KmScore) {.d = scorer->d, .n_out = scorer->n_out, .state = scorer, .run = run_kernel};
-    if (!is_linear(kernel))
+    if (!km_kernel_is_linear(kernel))
         return prepare_kernel(ctx, kernel, scorer);
     out->run = run_linear;
     return prepare_linear(ctx, scorer);

@@ -15,7 +15,8 @@
 #define WORK_ARRAYS 24          /* float64 arrays of a solver over all variables, and its caller's */
 #define WORK_BYTES ((size_t) 4 << 20)   /* tiles */
 #define BLOCK_ARRAYS 4          /* copies of the rows of a block of variables */
-#define POINT_ARRAYS 7          /* copies of the rows: without repeats, points, in float32, of a pair, in the model */
+#define POINT_ARRAYS 7          /* copies of the rows: without repeats, points, in float32, of a pair,
+    in the model */
 
 /* ---- weights ---- */
 
@@ -293,30 +294,43 @@ list_support(KmContext *ctx, const KmMachine *machine, KmModel *model, size_t **
     return table->label == NULL ? KM_OK : km_model_add_array(ctx, model, "counts", 1, k, counts);
 }
 
-static KmStatus
-add_arrays(KmContext *ctx, const KmMachine *machine, KmModel *model, size_t *n_sv)
+/* The share of the support rows, by weight: leaving out any other row changes nothing, so that no larger
+ * share of the rows can be wrong when each is left out in turn (Luntz, Brailovsky 1969). */
+static double
+support_share(const KmMachine *machine, size_t n_sv, const size_t *member)
 {
-    size_t d = machine->table->d, columns = machine->columns, *member;
+    double sum = 0;
+
+    for (size_t s = 0; s < n_sv; s++)
+        sum += km_table_weight(machine->table, member[s]);
+    return sum / km_table_weights(machine->table);
+}
+
+static KmStatus
+add_arrays(KmContext *ctx, const KmMachine *machine, KmModel *model)
+{
+    size_t d = machine->table->d, columns = machine->columns, *member, n_sv;
     double *rows, *coef;
 
-    KM_TRY(list_support(ctx, machine, model, &member, n_sv));
-    KM_TRY(km_alloc_bytes(ctx, *n_sv, d * sizeof *rows, (void **) &rows));
-    KM_TRY(km_alloc_bytes(ctx, *n_sv, columns * sizeof *coef, (void **) &coef));
-    for (size_t s = 0; s < *n_sv; s++)
+    KM_TRY(list_support(ctx, machine, model, &member, &n_sv));
+    KM_TRY(km_alloc_bytes(ctx, n_sv, d * sizeof *rows, (void **) &rows));
+    KM_TRY(km_alloc_bytes(ctx, n_sv, columns * sizeof *coef, (void **) &coef));
+    for (size_t s = 0; s < n_sv; s++)
     {
         memcpy(rows + s * d, machine->table->x + member[s] * d, d * sizeof *rows);
         memcpy(coef + s * columns, machine->coef + member[s] * columns, columns * sizeof *coef);
     }
-    KM_TRY(km_model_add_array(ctx, model, "rows", *n_sv, d, rows));
-    KM_TRY(km_model_add_array(ctx, model, "coef", *n_sv, columns, coef));
-    return km_model_add_array(ctx, model, "intercept", 1, machine->n_intercepts, machine->intercept);
+    KM_TRY(km_model_add_array(ctx, model, "rows", n_sv, d, rows));
+    KM_TRY(km_model_add_array(ctx, model, "coef", n_sv, columns, coef));
+    KM_TRY(km_model_add_array(ctx, model, "intercept", 1, machine->n_intercepts, machine->intercept));
+    KM_TRY(km_model_add_fact(ctx, model, "n_sv", KM_FACT_COUNT, (double) n_sv));
+    return km_model_add_fact(ctx, model, "loo_bound", KM_FACT_NUMBER, support_share(machine, n_sv, member));
 }
 
 KmStatus
 km_machine_end(KmContext *ctx, KmMachine *machine, KmModel *model)
 {
     const KmMachineFacts *facts = &machine->facts;
-    size_t n_sv;
 
     if (machine->rows != NULL)
         km_rows_destroy(ctx, machine->rows);
@@ -324,8 +338,7 @@ km_machine_end(KmContext *ctx, KmMachine *machine, KmModel *model)
         km_warn(ctx, "%s did not converge: after %" PRIu64 " iterations the gap is %g, tol is %g",
                 machine->args->signature->name, facts->iterations, facts->gap, machine->tol);
     KM_TRY(advise(ctx, machine));
-    KM_TRY(add_arrays(ctx, machine, model, &n_sv));
-    KM_TRY(km_model_add_fact(ctx, model, "n_sv", KM_FACT_COUNT, (double) n_sv));
+    KM_TRY(add_arrays(ctx, machine, model));
     KM_TRY(km_model_add_fact(ctx, model, "objective", KM_FACT_NUMBER, facts->objective));
     KM_TRY(km_model_add_fact(ctx, model, "gap", KM_FACT_NUMBER, facts->gap));
     KM_TRY(km_model_add_fact(ctx, model, "iterations", KM_FACT_COUNT, (double) facts->iterations));

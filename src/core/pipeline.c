@@ -38,6 +38,43 @@ apply_chain(KmContext *ctx, const KmStep *self, size_t m, const double *x, doubl
     return KM_OK;
 }
 
+/* x = o + s (o_i + s_i z) for the steps one after the other. */
+static KmStatus
+undo_chain(KmContext *ctx, const KmStep *self, double *origin, double *size)
+{
+    const Chain *chain = self->state;
+    double *o, *s;
+
+    KM_TRY(km_alloc(ctx, self->d_in, &o));
+    KM_TRY(km_alloc(ctx, self->d_in, &s));
+    for (size_t j = 0; j < self->d_in; j++)
+    {
+        origin[j] = 0;
+        size[j] = 1;
+    }
+    for (size_t i = 0; i < chain->n; i++)
+    {
+        KM_TRY(chain->step[i].undo(ctx, &chain->step[i], o, s));
+        for (size_t j = 0; j < self->d_in; j++)
+        {
+            origin[j] += size[j] * o[j];
+            size[j] *= s[j];
+        }
+    }
+    km_free(ctx, o);
+    km_free(ctx, s);
+    return KM_OK;
+}
+
+static bool
+can_undo(const Chain *chain)
+{
+    for (size_t i = 0; i < chain->n; i++)
+        if (chain->step[i].undo == NULL)
+            return false;
+    return true;
+}
+
 static KmStatus
 prepare_stage(KmContext *ctx, const KmStage *stage, size_t d, KmStep *out)
 {
@@ -68,7 +105,7 @@ km_steps_prepare(KmContext *ctx, const KmLearner *learner, size_t d, KmStep *out
     }
     for (size_t i = 0; i < 2; i++)
         KM_TRY(km_alloc_bytes(ctx, widest, KM_SCORE_ROWS * sizeof(double), (void **) &chain->between[i]));
-    *out = (KmStep) {d_in, d, chain, apply_chain};
+    *out = (KmStep) {d_in, d, chain, apply_chain, can_undo(chain) ? undo_chain : NULL};
     return KM_OK;
 }
 

@@ -161,6 +161,19 @@ apply(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *z)
     return KM_OK;
 }
 
+/* x = z, with the values that were filled in */
+static KmStatus
+undo(KmContext *ctx, const KmStep *step, double *origin, double *size)
+{
+    (void) ctx;
+    for (size_t j = 0; j < step->d_in; j++)
+    {
+        origin[j] = 0;
+        size[j] = 1;
+    }
+    return KM_OK;
+}
+
 static KmStatus
 prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
 {
@@ -172,7 +185,7 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
     KM_TRY(km_alloc(ctx, d, &values));
     for (size_t j = 0; j < d; j++)
         values[j] = list ? list[j] : km_arg_number(args, "value");
-    *out = (KmStep) {d, d, values, apply};
+    *out = (KmStep) {d, d, values, apply, undo};
     return KM_OK;
 }
 

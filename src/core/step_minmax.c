@@ -65,6 +65,21 @@ apply(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *z)
     return KM_OK;
 }
 
+/* x = min + (max - min) z */
+static KmStatus
+undo(KmContext *ctx, const KmStep *step, double *origin, double *size)
+{
+    const MinMax *minmax = step->state;
+
+    (void) ctx;
+    for (size_t j = 0; j < step->d_in; j++)
+    {
+        origin[j] = minmax->min[j];
+        size[j] = minmax->range[j];
+    }
+    return KM_OK;
+}
+
 static KmStatus
 check_range(KmContext *ctx, size_t j, double min, double max)
 {
@@ -90,7 +105,7 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
         KM_TRY(check_range(ctx, j, minmax->min[j], max[j]));
         minmax->range[j] = max[j] - minmax->min[j];
     }
-    *out = (KmStep) {d, d, minmax, apply};
+    *out = (KmStep) {d, d, minmax, apply, undo};
     return KM_OK;
 }
 

@@ -71,6 +71,21 @@ apply(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *z)
     return KM_OK;
 }
 
+/* x = mean + sd z */
+static KmStatus
+undo(KmContext *ctx, const KmStep *step, double *origin, double *size)
+{
+    const Scale *scale = step->state;
+
+    (void) ctx;
+    for (size_t j = 0; j < step->d_in; j++)
+    {
+        origin[j] = scale->mean[j];
+        size[j] = scale->sd[j];
+    }
+    return KM_OK;
+}
+
 static KmStatus
 prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
 {
@@ -79,7 +94,7 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
     KM_TRY(km_alloc(ctx, 1, &scale));
     KM_TRY(km_step_list(ctx, args, "mean", d, &scale->mean));
     KM_TRY(km_step_list(ctx, args, "sd", d, &scale->sd));
-    *out = (KmStep) {d, d, scale, apply};
+    *out = (KmStep) {d, d, scale, apply, undo};
     return KM_OK;
 }
 

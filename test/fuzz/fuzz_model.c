@@ -7,11 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learner.h"
+#include "inspect.h"
 
 #define HEADER_BYTES 24
 #define MAX_MEMORY ((size_t) 256 << 20)
 #define MAX_SCORED 4096         /* features of rows to score, values: beyond, time is all that is tested */
+
+/* out: room for what one row has, before the steps or after them. */
+static void
+inspect(KmContext *ctx, const KmScorer *scorer, const double *x, double *out)
+{
+    KmInspection inspection;
+    KmShare shares[3];
+    size_t n = 3;
+    double intercept;
+
+    if (km_inspect(ctx, scorer, &inspection) != KM_OK)
+        return;
+    (void) km_inspect_plane(ctx, &inspection, inspection.n_out - 1, out, &intercept);
+    (void) km_inspect_explain(ctx, &inspection, x, inspection.n_out - 1, &n, shares);
+    for (size_t s = 0; s < inspection.n; s++)
+    {
+        km_inspect_row(&inspection, s, out);
+        (void) km_inspect_coefficient(&inspection, s, 0);
+    }
+}
 
 static void
 score(KmContext *ctx, const KmModel *model)
@@ -20,7 +40,7 @@ score(KmContext *ctx, const KmModel *model)
     double *x, *out, value;
 
     if (km_scorer_create(ctx, model, &scorer) != KM_OK || scorer->d > MAX_SCORED ||
-        scorer->steps.d_out > MAX_SCORED || scorer->score.n_out > MAX_SCORED)
+        scorer->steps.d_out > MAX_SCORED || scorer->score.n_out > MAX_SCORED || model->classes.n > MAX_SCORED)
         return;
     if (km_alloc(ctx, scorer->d, &x) != KM_OK || km_alloc(ctx, MAX_SCORED, &out) != KM_OK)
         return;
@@ -32,6 +52,8 @@ score(KmContext *ctx, const KmModel *model)
         (void) km_scorer_class(scorer, out);
         (void) km_scorer_predict(ctx, scorer, out, &value);
     }
+    (void) km_scorer_proba(ctx, scorer, 1, x, out);
+    inspect(ctx, scorer, x, out);
 }
 
 /* Bytes of a newer minor version may hold what is not written again. */
