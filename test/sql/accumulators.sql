@@ -9,6 +9,7 @@ ANALYZE points;
 
 -- Raw columns, and after steps with their constants: as fitted, in any order and grouping, weighted.
 CREATE TEMP TABLE learners AS SELECT l FROM unnest('{ridge(lambda=0.1), "scale(mean=[0,4], sd=[1,0.5]) | ridge",
+    "nystroem(rbf(gamma=1), landmarks=[[0,4],[1,3],[-1,5]]) | ridge(lambda=0.1)", "poly_features(2) | ridge(lambda=10)",
     "impute(values=[0,0]) | minmax(min=[-1,3], max=[1,5]) | ridge(lambda=2, intercept=false)"}'::learner[]) l;
 SELECT l, near(predict(solve(accumulate(l, x, y), l), '{0.5,4}'), predict(fit(l, x, y), '{0.5,4}'), 1e-12) AS as_fitted,
     near(predict(solve(accumulate(l, x, y, w + 0.5), l), '{0.5,4}'), predict(fit(l, x, y, w + 0.5), '{0.5,4}'), 1e-12) AS weighted,

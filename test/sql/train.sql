@@ -20,6 +20,14 @@ FROM (SELECT l, train('points', 'x', 'y', l) AS t, (SELECT fit(l, x, y) FROM poi
       FROM unnest('{scale | rff(rbf(gamma=scale)\, 20) | ridge(lambda=0.1),
           minmax | rff(rbf(gamma=median)\, 20) | ridge(lambda=0.1), rff(laplacian\, 20) | ridge, orf(rbf\, 20) | ridge,
           scale | ridge, ridge(lambda=0.1), "rff(rbf(gamma=1), 20) | ridge"}'::learner[]) l) s;
+-- Landmarks come from a sample of rows; lambda is chosen from the sums.
+SELECT model_info(t) - 'learner' AS landmarks,
+    (SELECT avg((y - predict(t, x)) ^ 2) < 1.05 * avg((y - predict(f, x)) ^ 2) FROM points) AS as_good_as_fit
+FROM (SELECT train('points', 'x', 'y', l) AS t, (SELECT fit(l, x, y) FROM points) AS f
+      FROM (SELECT 'scale | nystroem(rbf(gamma=median), 30) | ridge(lambda=0.01)'::learner) l (l)) s;
+SELECT learner(t)::text = learner(f)::text AS same_choice FROM (SELECT train('points', 'x', 'y', l) AS t,
+    (SELECT fit(l, x, y) FROM points) AS f
+    FROM (SELECT 'rff(rbf(gamma=1), 40) | ridge(lambda=logspace(-3, 3, 7), select=gcv)'::learner) l (l)) s;
 -- Weights; rows with a NULL weight are skipped.
 SELECT near(numbers_of(learner(t)), numbers_of(learner(f)), 1e-12) AS same_constants, predict(t, '{0.5,7.5}') - predict(f,
     '{0.5,7.5}') < 1e-9 AS same_prediction
