@@ -1,11 +1,13 @@
 /*
  * crc32c.c: the CRC-32C of Castagnoli (reflected polynomial 0x82F63B78), eight bytes a step
- * by the slicing of Kounavis and Berry, on any machine.
+ * by the slicing of Kounavis and Berry on any machine, by the processor's instruction where it has one.
  *
  * A CRC is linear, so an entry of a table is the exclusive or of the entries at the powers of
  * two in its index: eight numbers define a table of 256.
  */
 #include "crc32c.h"
+
+#include <string.h>
 
 #define ENTRY(i, a, b, c, d, e, f, g, h) \
     (((i) & 1 ? a : 0) ^ ((i) & 2 ? b : 0) ^ ((i) & 4 ? c : 0) ^ ((i) & 8 ? d : 0) ^ \
@@ -40,8 +42,27 @@ little_endian(const unsigned char *p)
     return p[0] | (uint32_t) p[1] << 8 | (uint32_t) p[2] << 16 | (uint32_t) p[3] << 24;
 }
 
+#ifdef __x86_64__
+/* The processor's own instruction, five times as fast; the caller asks whether it is there. */
+__attribute__((target("sse4.2"))) static uint32_t
+by_instruction(uint32_t crc, const unsigned char *p, size_t length)
+{
+    uint64_t wide = crc, word;
+
+    for (; length >= 8; length -= 8, p += 8)
+    {
+        memcpy(&word, p, sizeof word);
+        wide = __builtin_ia32_crc32di(wide, word);
+    }
+    crc = (uint32_t) wide;
+    for (; length > 0; length--, p++)
+        crc = __builtin_ia32_crc32qi(crc, *p);
+    return crc;
+}
+#endif
+
 uint32_t
-km_crc32c_extend(uint32_t crc, const void *bytes, size_t length)
+km_crc32c_by_tables(uint32_t crc, const void *bytes, size_t length)
 {
     const unsigned char *p = bytes;
 
@@ -59,6 +80,16 @@ km_crc32c_extend(uint32_t crc, const void *bytes, size_t length)
     for (; length > 0; length--, p++)
         crc = crc >> 8 ^ table[0][(crc ^ *p) & 255];
     return ~crc;
+}
+
+uint32_t
+km_crc32c_extend(uint32_t crc, const void *bytes, size_t length)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("sse4.2"))
+        return ~by_instruction(~crc, bytes, length);
+#endif
+    return km_crc32c_by_tables(crc, bytes, length);
 }
 
 uint32_t

@@ -82,6 +82,7 @@ test_crc(void **unused)
         uint32_t expected = crc_by_definition(bytes, n);
 
         assert_int_equal(km_crc32c(bytes, n), expected);
+        assert_int_equal(km_crc32c_by_tables(0, bytes, n), expected);
         assert_int_equal(km_crc32c_extend(km_crc32c(bytes, n / 3), bytes + n / 3, n - n / 3), expected);
     }
 }
