@@ -16,6 +16,7 @@ static const KmLibsvmKernel kernels[] = {
     {"polynomial", "poly", {{"degree", 2}, {"gamma", 0}, {"coef0", 1}}},
     {"rbf", "rbf", {{"gamma", 0}}},
     {"sigmoid", "sigmoid", {{"gamma", 0}, {"coef0", 1}}},
+    {"precomputed", "precomputed", {{NULL, 0}}},
 };
 
 #define N_TYPES (sizeof types / sizeof types[0])

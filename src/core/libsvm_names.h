@@ -17,7 +17,7 @@ typedef struct KmLibsvmType
 typedef struct KmLibsvmKernel
 {
     const char *name;           /* LIBSVM's */
-    const char *kernel;
+    const char *kernel;         /* ours; of precomputed, rows are their number alone there: "0:number" */
     struct
     {
         const char *key;        /* the same for both */

@@ -224,21 +224,31 @@ check_head(Reader *reader)
 
 /* ---- support rows ---- */
 
-/* One row: its coefficients into coef, its elements, whose indices ascend, into x; either may be NULL.
- * *largest: the last index if that is larger. */
+/* A row of precomputed: "0:number" alone.  It needs kernel values up to that number. */
 static KmStatus
-read_row(Reader *reader, double *coef, double *x, size_t *largest)
+read_number(Reader *reader, double *x, size_t *needed)
+{
+    size_t index;
+    double number;
+
+    KM_TRY(km_scan_element(&reader->scan, km_scan_word(&reader->scan), &index, &number));
+    if (index != 0 || !(number >= 1 && number < (double) KM_MODEL_MAX_FEATURES) || number != floor(number) ||
+        km_scan_word(&reader->scan).length > 0)
+        return km_scan_fail(&reader->scan, "a row of a precomputed kernel is 0:number, from 1 on");
+    if (x != NULL)
+        x[0] = number;
+    *needed = (size_t) number + 1;
+    return KM_OK;
+}
+
+/* A row's elements, whose indices ascend. */
+static KmStatus
+read_elements(Reader *reader, double *x, size_t *needed)
 {
     size_t last = 0, index;
     double value;
     KmWord word;
 
-    for (size_t c = 0; c < reader->columns; c++)
-    {
-        KM_TRY(km_scan_number(&reader->scan, km_scan_word(&reader->scan), &value));
-        if (coef != NULL)
-            coef[c] = value;
-    }
     while ((word = km_scan_word(&reader->scan)).length > 0)
     {
         KM_TRY(km_scan_element(&reader->scan, word, &index, &value));
@@ -249,7 +259,27 @@ read_row(Reader *reader, double *coef, double *x, size_t *largest)
         if (x != NULL)
             x[index - 1] = value;
     }
-    *largest = last > *largest ? last : *largest;
+    *needed = last;
+    return KM_OK;
+}
+
+/* One row: its coefficients into coef, its elements into x; either may be NULL.  *largest: the features that
+ * it needs if they are more. */
+static KmStatus
+read_row(Reader *reader, double *coef, double *x, size_t *largest)
+{
+    bool precomputed = strcmp(reader->kernel->kernel, "precomputed") == 0;
+    size_t needed = 0;
+    double value;
+
+    for (size_t c = 0; c < reader->columns; c++)
+    {
+        KM_TRY(km_scan_number(&reader->scan, km_scan_word(&reader->scan), &value));
+        if (coef != NULL)
+            coef[c] = value;
+    }
+    KM_TRY(precomputed ? read_number(reader, x, &needed) : read_elements(reader, x, &needed));
+    *largest = needed > *largest ? needed : *largest;
     return KM_OK;
 }
 
@@ -282,8 +312,7 @@ set_features(Reader *reader, size_t d)
     KM_TRY(measure_rows(reader, &largest));
     if (d > 0 && largest > d)
         return km_fail(reader->scan.ctx, KM_DIMENSION,
-                       "the LIBSVM model has index %zu, over the %zu features", largest,
-                       d);
+                       "the LIBSVM model needs %zu features, over the %zu", largest, d);
     reader->d = d > 0 ? d : largest > 0 ? largest : 1;
     if ((double) reader->n * (double) reader->d * sizeof(double) > (double) KM_MODEL_MAX_BYTES)
         return km_fail(reader->scan.ctx, KM_LIMIT,

@@ -16,6 +16,7 @@ typedef struct Writer
     const KmModel *model;
     const KmScorer *scorer;
     const KmLibsvmType *type;
+    bool precomputed;
     const KmArray *rows, *coef, *intercept, *counts, *sigmoid;
 } Writer;
 
@@ -80,7 +81,7 @@ add_values(const Writer *writer, const char *key, size_t n, size_t stride, doubl
 }
 
 static KmStatus
-add_kernel(const Writer *writer)
+add_kernel(Writer *writer)
 {
     const KmLibsvmKernel *name;
     KmKernel *kernel;
@@ -90,7 +91,9 @@ add_kernel(const Writer *writer)
     leaf = &kernel->leaf;
     name = kernel->op == KM_OP_LEAF ? km_libsvm_kernel_of(leaf->type->signature.name) : NULL;
     if (name == NULL || leaf->n_dims > 0 || leaf->n_scale > 0 || leaf->n_factor > 0)
-        return refuse(writer, "such kernels", "It has linear, poly, rbf of one gamma, and sigmoid.");
+        return refuse(writer, "such kernels",
+                      "It has linear, poly, rbf of one gamma, sigmoid and precomputed.");
+    writer->precomputed = km_kernel_is_index(kernel);
     KM_TRY(km_text_addf(writer->ctx, writer->out, "kernel_type %s\n", name->name));
     for (size_t i = 0; i < KM_LIBSVM_PARAMETERS && name->parameter[i].key != NULL; i++)
         KM_TRY(add_values(writer, name->parameter[i].key, 1, 1, 1, &leaf->p[name->parameter[i].place]));
@@ -100,7 +103,7 @@ add_kernel(const Writer *writer)
 /* Pair (p, q) is positive for p there, so coefficients and intercept change their signs, and LIBSVM subtracts
  * rho: the intercept itself.  For the others there is nothing to change but that. */
 static KmStatus
-add_head(const Writer *writer)
+add_head(Writer *writer)
 {
     const KmModel *model = writer->model;
     size_t k = model->classes.n, pairs = writer->intercept->columns;
@@ -136,6 +139,8 @@ add_row(const Writer *writer, size_t s)
                                                              ? -coef[c] : coef[c]) + 0.0));
         KM_TRY(km_text_add(writer->ctx, writer->out, " ", 1));
     }
+    if (writer->precomputed)
+        return km_text_addf(writer->ctx, writer->out, "0:%.0f \n", row[0]);
     for (size_t j = 0; j < writer->rows->columns; j++)
     {
         if (row[j] == 0)

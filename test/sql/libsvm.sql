@@ -52,7 +52,7 @@ SELECT error_of('SELECT export_libsvm(fit(''scale'', x)) FROM points'),
 -- Texts that are no models.
 SELECT error_of(format('SELECT import_libsvm(%L)', t))
 FROM unnest(ARRAY['', 'SV', 'svm_type c_svc', E'svm_type c_svc\nkernel_type rbf\nSV\n', E'svm_type x\nSV',
-                  E'svm_type c_svc\nkernel_type precomputed\nSV', 'what else',
+                  E'svm_type c_svc\nkernel_type string\nSV', 'what else',
                       E'svm_type c_svc\nsvm_typo\nSV',
                   E'svm_type one_class\nkernel_type rbf\ngamma 0,5\nSV',
                   E'svm_type one_class\nkernel_type rbf\ngamma -1\nnr_class 2\ntotal_sv 1\nrho 1\nSV\n1 1:1',

@@ -24,6 +24,10 @@ $node->safe_psql('postgres', q{
                     WHEN v + 0.3 * cos(17 * i) > 0 THEN -4 ELSE 2 END AS three,
                u - 2 * v + 0.1 * sin(31 * i) AS y
         FROM generate_series(1, 150) i, LATERAL (SELECT sin(12.9898 * i), cos(78.233 * i)) r(u, v);
+    CREATE TABLE precomputed AS
+        SELECT p.i, p.two, p.three, p.y, array_prepend(p.i::float8, array_agg(
+                   kernelml.kernel_value('rbf(gamma=0.7)', p.x, q.x) ORDER BY q.i)) AS x
+        FROM points p, points q GROUP BY p.i, p.x, p.two, p.three, p.y;
     CREATE TABLE models (name text PRIMARY KEY, model bytea NOT NULL);});
 
 sub query
@@ -31,15 +35,16 @@ sub query
     return $node->safe_psql('postgres', "SET search_path = public, kernelml; $_[0]");
 }
 
-# A file of rows with the target in front.
+# A file of rows with the target in front; rows of precomputed begin with index 0.
 sub data_file
 {
-    my $target = shift;
-    my $file = "$folder/$target.data";
+    my ($target, $table) = (@_, 'points');
+    my $file = "$folder/$target.$table";
+    my $first = $table eq 'precomputed' ? 1 : 0;
     append_to_file($file, query(qq{
-        SELECT $target || (SELECT string_agg(format(' %s:%s', j, x[j]), '' ORDER BY j)
-                           FROM generate_series(1, 3) j WHERE x[j] <> 0)
-        FROM points ORDER BY i}) . "\n") unless -e $file;
+        SELECT $target || (SELECT string_agg(format(' %s:%s', j - $first, x[j]), '' ORDER BY j)
+                           FROM generate_series(1, cardinality(x)) j WHERE x[j] <> 0)
+        FROM $table ORDER BY i}) . "\n") unless -e $file;
     return $file;
 }
 
@@ -60,10 +65,10 @@ sub predict_there
 
 sub predict_here
 {
-    my ($name, $probability) = @_;
+    my ($name, $probability, $table) = (@_[0, 1], $_[2] || 'points');
     my $proba = $probability ? q{|| ' ' || array_to_string(predict_proba(model, x), ' ')} : '';
     return [map { [split] } split /\n/, query(qq{
-        SELECT predict(model, x) $proba FROM points, models WHERE name = '$name' ORDER BY i})];
+        SELECT predict(model, x) $proba FROM $table, models WHERE name = '$name' ORDER BY i})];
 }
 
 # The rows in which two lists of predictions differ by more than the tolerances of label or value, and of the rest.
@@ -118,6 +123,20 @@ for my $machine (@machines)
         is(differing($there, predict_there(export($name, "$model.again"), $data), $target eq 'y' ? 1e-4 : 0),
             '', "$name of svm-train, imported and exported");
     }
+}
+
+# ---- precomputed kernels ----
+
+for my $case ([ '-s 0', 'three', 0 ], [ '-s 3 -p 0.05', 'y', 1e-4 ])
+{
+    my ($options, $target, $tolerance) = @$case;
+    my $data = data_file($target, 'precomputed');
+    my $model = "$folder/precomputed.$target.model";
+    run_quietly("svm-train -q -t 4 $options", $data, $model);
+    import($model, $model, 151);
+    my $there = predict_there($model, $data);
+    is(differing($there, predict_here($model, 0, 'precomputed'), $tolerance), '', "precomputed $options, scored here");
+    is(differing($there, predict_there(export($model, "$model.again"), $data), $tolerance), '', 'and after export');
 }
 
 # ---- probabilities ----

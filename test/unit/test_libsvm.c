@@ -176,6 +176,37 @@ must_read(KmContext *ctx, const char *text, size_t d)
     return model;
 }
 
+/* Rows are the number of the row, then its kernel values; there the number alone. */
+static void
+precomputed(void **unused)
+{
+    static const char text[] =
+        "svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0.5\nlabel 1 -1\nnr_sv 1 1\n"
+        "SV\n0.25 0:3 \n-0.25 0:1 \n";
+    static const char *const wrong[] = {"0:0", "0:1.5", "1:3", "0:3 1:1", "0:999999999", "3", "0:4"};
+    KmContext *ctx = km_context_create(SIZE_MAX);
+    KmScorer *scorer = scorer_of(ctx, must_read(ctx, text, 0));
+    double x[] = {9, 10, 20, 40}, value;
+    KmText out = {0};
+    KmModel *model;
+
+    (void) unused;
+    assert_int_equal(scorer->d, 4);
+    assert_int_equal(km_scorer_values(ctx, scorer, 1, x, &value), KM_OK);
+    assert_near(value, 0.25 * 40 - 0.25 * 10 - 0.5, 1e-15);
+    assert_int_equal(km_libsvm_write(ctx, scorer->model, &out), KM_OK);
+    assert_non_null(strstr(out.data, "SV\n0.25 0:1 \n-0.25 0:3 \n"));
+    for (size_t i = 0; i < ELEMENTS(wrong); i++)
+    {
+        char changed[sizeof text + 20];
+        const char *at = strstr(text, "0:3");
+
+        snprintf(changed, sizeof changed, "%.*s%s%s", (int) (at - text), text, wrong[i], at + 3);
+        assert_int_not_equal(km_libsvm_read(ctx, changed, strlen(changed), 4, &model), KM_OK);
+    }
+    km_context_destroy(ctx);
+}
+
 /* Labels as LIBSVM saw them first, positive for the first; both orders mean the same machine, f = 2x - 1 for
  * 1. */
 static void
@@ -400,7 +431,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_and_kernel), cmocka_unit_test(written_text),
-            cmocka_unit_test(order_of_labels),
+            cmocka_unit_test(precomputed), cmocka_unit_test(order_of_labels),
         cmocka_unit_test(three_classes), cmocka_unit_test(features_given), cmocka_unit_test(empty_regression),
         cmocka_unit_test(locale_proof), cmocka_unit_test(malformed), cmocka_unit_test(cut_short),
         cmocka_unit_test(not_written), cmocka_unit_test(lines),
