@@ -15,7 +15,7 @@ import numpy as np
 import data
 import database
 import peers
-from jobs import JOBS
+from jobs import GROWTHS, JOBS
 
 PRIMITIVES = os.environ.get("PRIMITIVES", "build/bench/primitives")
 MOST_SECONDS = 60       # for the rounds of one job; two are always done
@@ -53,6 +53,7 @@ class Ours:
 
     def __init__(self, job, rows, session):
         self.session, self.measure = session, job.measure
+        session.execute("SET kernelml.max_memory = '%s'" % job.memory)
         self.names = dict(rows.tables, learner=job.learner.replace("'", "''"))
         session.execute(FIT.format(**self.names))
 
@@ -86,7 +87,7 @@ class Peer:
 
     def result(self):
         quality = MEASURES[self.measure][1](self.model.predict(self.rows.x_test), self.rows.y_test)
-        return described(self.measure, quality, peers.svc_objective(self.model))
+        return described(self.measure, quality, peers.svm_objective(self.model, self.rows.y))
 
 
 class Primitives:
@@ -150,6 +151,21 @@ def line(job, size, form, mine, name, its, result, its_result):
             "%.2f" % faster, goal, result, its_result)
 
 
+# ---- growth ---------------------------------------------------------------------------------
+def growth(job, options, core):
+    """A line: seconds of the fit at each size, and the exponent of their growth."""
+    seconds = []
+    with database.Session(core) as session:
+        for n in job.sizes:
+            names = {"train": data.family(n), "learner": job.learner}
+            before = session.cpu_seconds()
+            _, wall = session.execute(FORMS["fit"].format(**names))
+            seconds.append(session.cpu_seconds() - before if options.clock == "cpu" else wall)
+    exponent = np.polyfit(np.log(job.sizes), np.log(seconds), 1)[0]
+    return "- %s, %s: %s; exponent %.2f" % (job.name, job.learner, ", ".join(
+        "%s rows %s s" % (format(n, ","), digits(s)) for n, s in zip(job.sizes, seconds)), exponent)
+
+
 # ---- text -----------------------------------------------------------------------------------
 def digits(seconds):
     """Three digits that count."""
@@ -204,8 +220,8 @@ def arguments():
     return parser.parse_args()
 
 
-def chosen(parts):
-    return [job for job in JOBS if not parts or any(part in job.name for part in parts)]
+def chosen(jobs, parts):
+    return [job for job in jobs if not parts or any(part in job.name for part in parts)]
 
 
 def table(options, core):
@@ -217,7 +233,7 @@ def table(options, core):
         text.append(part)
 
     show("\n".join([ABOUT % CLOCKS[options.clock], environment(options.peers), "", heading()]))
-    for job in chosen(options.jobs):
+    for job in chosen(JOBS, options.jobs):
         try:
             for cells in measure(job, options, core):
                 show(table_row(cells))
@@ -226,6 +242,7 @@ def table(options, core):
         except (RuntimeError, subprocess.CalledProcessError) as error:
             notes.append("- %s: failed: %s" % (job.name, error))
             complete = False
+    notes += [growth(job, options, core) for job in chosen(GROWTHS, options.jobs)]
     show("\n".join(["", *notes]))
     return "\n".join(text), complete
 

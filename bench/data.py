@@ -81,3 +81,17 @@ def rows(table):
     lines = database.run("COPY (SELECT array_to_string(x || y, ',') FROM %s ORDER BY id) TO STDOUT" % table)
     both = np.array([line.split(",") for line in lines.splitlines()], dtype=float)
     return np.ascontiguousarray(both[:, :-1]), both[:, -1].copy()
+
+
+def family(n, d=20):
+    """A table of n rows of one family: normal features, two noisy classes that no plane separates."""
+    random, table = np.random.default_rng(1), "bench.family_%d" % n
+    x = random.standard_normal((n, d))
+    y = np.sign(x[:, 0] * x[:, 1] + x[:, 2] + 0.5 * random.standard_normal(n))
+    lines = "".join("%d\t{%s}\t%d\n" % (i, ",".join(map(repr, row.tolist())), label)
+                    for i, (row, label) in enumerate(zip(x, y)))
+    database.run("CREATE SCHEMA IF NOT EXISTS bench; DROP TABLE IF EXISTS {0}; "
+                 "CREATE TABLE {0} (id int, x float8[], y float8)".format(table))
+    database.run("COPY %s FROM STDIN" % table, lines)
+    database.run("VACUUM (FREEZE, ANALYZE) %s" % table)
+    return table

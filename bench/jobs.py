@@ -5,6 +5,8 @@ of the held-out rows "predict" and "predict_w".  Beside it in the same rounds ru
 (peer: library -> estimator with fit and predict) and the bare operations that bound it
 (primitives: arguments of bench/primitives.c, with n, d the sizes of the train rows).
 wanted: how many times faster than each the job is to be.
+
+A growth is one fit at several numbers of rows of one generated family.
 """
 from dataclasses import dataclass, field
 from typing import Callable
@@ -24,12 +26,24 @@ class Job:
     train: str = "id % 3 <> 0"
     test: str = "id % 3 = 0"
     scaled: bool = True
+    memory: str = "1GB"
+
+
+@dataclass(frozen=True)
+class Growth:
+    name: str
+    learner: str
+    sizes: tuple = (5000, 10000, 20000, 40000)
 
 
 SCORING = ("predict_w", "predict")
 ALL_FORMS = ("fit", *SCORING)
 MAGIC = dict(data="magic", learner="svc(rbf(gamma=0.1), c=1)", libraries=("sklearn", "intelex"),
              peer=lambda lib: lib.SVC(C=1, gamma=0.1))
+SVMS = ("sklearn", "intelex")
+BETTER = {"sklearn": 3.5, "intelex": 3.5}
+A9A = dict(data="a9a", learner="svc(rbf(gamma=0.05), c=1)", libraries=SVMS, train="id <= 32561", test="id > 32561",
+           scaled=False, peer=lambda lib: lib.SVC(C=1, gamma=0.05), wanted=BETTER)
 CALIFORNIA = dict(data="california", measure="rmse",
                   learner="rff(rbf(gamma=0.125), n_components=1000) | ridge(lambda=1)",
                   peer=lambda lib: lib.make_pipeline(
@@ -43,10 +57,18 @@ JOBS = [
     Job("krr diabetes", "diabetes", "krr(rbf(gamma=0.02), lambda=2)", measure="rmse",
         peer=lambda lib: lib.Centred(lib.KernelRidge(kernel="rbf", gamma=0.02, alpha=2))),
 
-    Job("svc magic", **MAGIC, wanted={"sklearn": 8}),
+    Job("svc magic", **MAGIC, wanted=BETTER),
     Job("svc magic, held-out rows", **MAGIC, forms=SCORING, wanted={"sklearn": 8}),
-    Job("svc spambase", "spambase", "svc(rbf(gamma=0.02), c=10)", libraries=("sklearn", "intelex"),
-        peer=lambda lib: lib.SVC(C=10, gamma=0.02), wanted={"sklearn": 3.5}),
+    Job("svc spambase", "spambase", "svc(rbf(gamma=0.02), c=10)", libraries=SVMS,
+        peer=lambda lib: lib.SVC(C=10, gamma=0.02), wanted=BETTER),
+    Job("svc letter", "letter", "svc(rbf(gamma=0.0625), c=10)", libraries=SVMS, train="id <= 16000",
+        test="id > 16000", peer=lambda lib: lib.SVC(C=10, gamma=0.0625), wanted=BETTER),
+    Job("svc usps", "usps", "svc(rbf(gamma=0.0078125), c=10)", libraries=SVMS, train="id <= 7291",
+        test="id > 7291", scaled=False, peer=lambda lib: lib.SVC(C=10, gamma=0.0078125), wanted=BETTER),
+    Job("svc a9a", **A9A),
+    Job("svc a9a, 256 MB", **A9A, memory="256MB"),
+    Job("svr cpusmall", "cpusmall", "svr(rbf(gamma=0.1), c=20, epsilon=1)", measure="rmse", libraries=SVMS,
+        peer=lambda lib: lib.SVR(C=20, epsilon=1, gamma=0.1), wanted=BETTER),
     Job("krr cpusmall", "cpusmall", "krr(rbf(gamma=0.1), lambda=0.1)", measure="rmse",
         peer=lambda lib: lib.Centred(lib.KernelRidge(kernel="rbf", gamma=0.1, alpha=0.1)),
         primitives=("gram {n} {d}", "dpotrf {n}"), wanted={"primitives": 1 / 1.25}),
@@ -68,4 +90,9 @@ JOBS = [
     Job("rff | ridge california", **CALIFORNIA, primitives=("dsyrk {n} 1000", "features {n} {d} 1000"),
         wanted={"sklearn": 1.4, "primitives": 1 / 1.35}),
     Job("rff | ridge california, held-out rows", **CALIFORNIA, forms=SCORING, wanted={"sklearn": 2}),
+]
+
+GROWTHS = [
+    Growth("svc growth", "svc(rbf(gamma=0.05), c=1)"),
+    Growth("svr growth", "svr(rbf(gamma=0.05), c=1)"),
 ]

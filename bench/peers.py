@@ -27,8 +27,8 @@ def sklearn():
     from sklearn.kernel_ridge import KernelRidge
     from sklearn.linear_model import Ridge
     from sklearn.pipeline import make_pipeline
-    from sklearn.svm import SVC
-    return SimpleNamespace(SVC=SVC, KernelRidge=KernelRidge, RBFSampler=RBFSampler, Ridge=Ridge,
+    from sklearn.svm import SVC, SVR
+    return SimpleNamespace(SVC=SVC, SVR=SVR, KernelRidge=KernelRidge, RBFSampler=RBFSampler, Ridge=Ridge,
                            GaussianProcessRegressor=GaussianProcessRegressor, RBF=RBF, Matern=Matern,
                            ConstantKernel=ConstantKernel, WhiteKernel=WhiteKernel,
                            make_pipeline=make_pipeline, Centred=Centred)
@@ -36,23 +36,35 @@ def sklearn():
 
 def intelex():
     import daal4py
-    from sklearnex.svm import SVC
+    from sklearnex.svm import SVC, SVR
     daal4py.daalinit(1)
-    return SimpleNamespace(SVC=SVC)
+    return SimpleNamespace(SVC=SVC, SVR=SVR)
 
 
 LIBRARIES = {"sklearn": sklearn, "intelex": intelex}
 TITLES = {"sklearn": "scikit-learn", "intelex": "scikit-learn-intelex"}
 
 
-def svc_objective(model):
-    """sum(alpha) - alpha'Q alpha / 2 of a fitted machine for two classes with an rbf kernel, else None."""
+def svm_objective(model, y):
+    """The dual's value of a fitted machine of one function with an rbf kernel, else None: sum(alpha), or
+    y'beta - epsilon sum|beta|, less half the squared norm."""
     if not hasattr(model, "dual_coef_") or model.kernel != "rbf" or model.dual_coef_.shape[0] != 1:
         return None
     coef, sv = model.dual_coef_.ravel(), model.support_vectors_
-    norms = np.einsum("ij,ij->i", sv, sv)
-    distances = np.maximum(norms[:, None] + norms[None, :] - 2 * sv @ sv.T, 0)
-    return np.abs(coef).sum() - coef @ np.exp(-model.gamma * distances) @ coef / 2
+    linear = np.abs(coef).sum()
+    if not hasattr(model, "classes_"):
+        linear = y[model.support_] @ coef - model.epsilon * linear
+    return linear - squared_norm(coef, sv, model.gamma) / 2
+
+
+def squared_norm(coef, sv, gamma, block=1000):
+    """coef'K coef, by blocks of rows of K."""
+    norms, total = np.einsum("ij,ij->i", sv, sv), 0.0
+    for i in range(0, len(coef), block):
+        part = slice(i, i + block)
+        distances = np.maximum(norms[part, None] + norms[None, :] - 2 * sv[part] @ sv.T, 0)
+        total += coef[part] @ (np.exp(-gamma * distances) @ coef)
+    return total
 
 
 def blas_kernels():

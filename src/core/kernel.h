@@ -174,7 +174,7 @@ extern size_t km_points_count(const KmPoints *points);
 /* Copy rows row[0..m-1] into `into` (made by km_points_reserve with capacity >= m). */
 extern KmStatus km_points_reserve(KmContext *ctx, const KmPoints *like, size_t capacity, KmPoints **out);
 extern void km_points_gather(const KmPoints *points, size_t m, const size_t *row, KmPoints *into);
-/* The same for float32 tiles only, which need less of the rows. */
+/* The same for float32 tiles only: float64 rows are not copied but read where they are, so `points` must stay. */
 extern KmStatus km_points_gather_f32(KmContext *ctx, const KmPoints *points, size_t m, const size_t *row,
                                      KmPoints *into);
 

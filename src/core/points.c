@@ -245,6 +245,7 @@ single_free(KmContext *ctx, KmSinglePoints *single)
     km_free(ctx, single->norms);
     km_free(ctx, single->panels);
     km_free(ctx, single->wide);
+    km_free(ctx, single->wide_index);
     km_free(ctx, single);
 }
 
@@ -386,10 +387,12 @@ km_points_single(KmContext *ctx, const KmPoints *points)
         return KM_OK;
     KM_TRY(reserve_single(ctx, points));
     fill_single(&points->leaf[0], points->n, points->single);
+    points->single->wide_rows = points->leaf[0].rows;
+    points->single->wide_row = NULL;
     return KM_OK;
 }
 
-/* Float64 rows are read for small distances; products are of float32. */
+/* Float64 rows are read for small distances only, so they stay where they are. */
 KmStatus
 km_points_gather_f32(KmContext *ctx, const KmPoints *points, size_t m, const size_t *row, KmPoints *into)
 {
@@ -397,19 +400,23 @@ km_points_gather_f32(KmContext *ctx, const KmPoints *points, size_t m, const siz
     KmSinglePoints *from = points->single, *to = into->single;
 
     KM_TRY(km_points_single(ctx, points));
-    if (own->rows == NULL || !from->usable)
+    if (!km_points_by_products(own->leaf) || !from->usable)
     {
         km_points_gather(points, m, row, into);
         return KM_OK;
     }
     KM_TRY(reserve_single(ctx, into));
+    if (to->wide_index == NULL)
+        KM_TRY(km_alloc(ctx, into->capacity, &to->wide_index));
+    to->wide_rows = from->wide_rows;
+    to->wide_row = to->wide_index;
     into->n = m;
-    gather_rows(m, row, own->width, own->rows, into->leaf[0].rows);
     gather_rows(m, row, 1, points->diagonal, into->diagonal);
     for (size_t i = 0; i < m; i++)
     {
         memcpy(to->rows + i * own->width, from->rows + row[i] * own->width, own->width * sizeof *to->rows);
         to->norms[i] = from->norms[row[i]];
+        to->wide_index[i] = from->wide_row == NULL ? row[i] : from->wide_row[row[i]];
     }
     to->usable = to->ready = true;
     to->packed = false;

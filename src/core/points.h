@@ -18,6 +18,9 @@ typedef struct KmSinglePoints
     bool ready;                 /* rows and norms are those of the current points */
     bool usable;                /* the norms are well inside float32's range */
     float *rows, *norms;        /* of the centred rows; NULL before first use */
+    const double *wide_rows;    /* the float64 rows, of which … */
+    size_t *wide_row;           /* … these, or NULL: 0, 1, 2 … */
+    size_t *wide_index;         /* room for wide_row; NULL before first use */
     bool packed;                /* panels hold the current rows */
     float *panels;              /* rows in panels (thin.h), for the right side; NULL before first use */
     double *wide;               /* a float64 block, to be narrowed; NULL before first use */
@@ -58,6 +61,24 @@ typedef struct KmBlock
 
 /* Geometry values of leaf l for a block (tile.c); fails outside the leaf's domain. */
 extern KmStatus km_block_geometry(KmContext *ctx, const KmBlock *block, size_t l, size_t ld, double *out);
+
+/* True if a leaf's geometry is made of products of rows. */
+static inline bool
+km_points_by_products(const KmLeaf *leaf)
+{
+    KmGeometry geometry = leaf->type->geometry;
+
+    return geometry == KM_GEOMETRY_DOT || geometry == KM_GEOMETRY_COSINE || geometry == KM_GEOMETRY_SQDIST;
+}
+
+/* Row i of a single leaf in float64, as its own or where it was gathered from. */
+static inline const double *
+km_points_wide_row(const KmPoints *points, size_t i)
+{
+    const KmSinglePoints *single = points->single;
+
+    return single->wide_rows + (single->wide_row == NULL ? i : single->wide_row[i]) * points->leaf[0].width;
+}
 
 /* Make points->single ready. */
 extern KmStatus km_points_single(KmContext *ctx, const KmPoints *points);

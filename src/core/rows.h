@@ -11,8 +11,8 @@
 #include "kernel.h"
 
 #define KM_ROWS_PAD 16          /* rows are zero from n up to the next multiple of this */
-#define KM_ROWS_BATCH 32        /* rows made at once, at most */
-#define KM_ROWS_STRIP ((size_t) 2048)   /* columns that are made of rows which are not kept, in one go */
+#define KM_ROWS_BATCH 64        /* rows made at once, at most */
+#define KM_ROWS_STRIP ((size_t) 1024)   /* columns that are made of rows which are not kept, in one go */
 #define KM_ROWS_CORNER ((size_t) 2048)  /* rows of the largest corner of K */
 
 typedef struct KmRowSource KmRowSource;

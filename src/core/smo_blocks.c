@@ -1,7 +1,7 @@
 /*
  * smo_blocks.c: SMO by blocks of variables: for rows of K that do not all fit, and for many steps.
  *
- * A round takes the worst violators and the newest half of the last block, steps within the block
+ * A round takes the worst violators and the newest quarter of the last block, steps within the block
  * on its own small matrix, then brings the gradient of all variables up to date by the rows that changed.
  * The most violating pair is always in the block, so every round moves on (Lin 2001); only the gap over all
  * variables ends the rounds.
@@ -165,7 +165,7 @@ add_violators(const KmSmo *smo, const KmSmoGroup *group, Block *block, int sign,
 static void
 choose_block(const KmSmo *smo, Block *block)
 {
-    size_t fresh = (block->n_previous > 0 ? block->capacity / 2 : block->capacity) / smo->n_groups;
+    size_t fresh = (block->n_previous > 0 ? block->capacity / 4 * 3 : block->capacity) / smo->n_groups;
 
     block->n = 0;
     for (size_t k = 0; k < smo->n_groups; k++)

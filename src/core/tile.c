@@ -239,16 +239,16 @@ product_f32(const KmBlock *block, float scale, size_t ld, float *out)
 static void
 sqdist_row_f32(const KmBlock *block, size_t i, float *row)
 {
-    const KmLeafPoints *a = &block->a->leaf[0], *b = &block->b->leaf[0];
     const KmTileOps *ops = KM_PICK(km_tile_ops);
-    const double *x = a->rows + (block->i + i) * a->width, *z = b->rows + block->j * a->width;
+    const double *x = km_points_wide_row(block->a, block->i + i);
     const float norm = block->a->single->norms[block->i + i], *norms = block->b->single->norms + block->j;
 
     if (!ops->sqdist_f32(block->n, norm, norms, SMALL_F32, row))
         return;
     for (size_t j = 0; j < block->n; j++)
         if (row[j] < SMALL_F32 * (norm + norms[j]))
-            row[j] = (float) ops->sqdist_pair(a->width, x, z + j * a->width);
+            row[j] = (float) ops->sqdist_pair(block->a->leaf[0].width, x,
+                                              km_points_wide_row(block->b, block->j + j));
 }
 
 static void
@@ -284,11 +284,9 @@ static KmStatus
 prepare_f32(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, const KmPoints *b, size_t j0,
             bool *by_products)
 {
-    KmGeometry geometry = kernel->leaf.type->geometry;
     KmSinglePoints *single = a->single;
 
-    *by_products = j0 % KM_THIN_WIDTH == 0 && geometry != KM_GEOMETRY_L1 && geometry != KM_GEOMETRY_NONE &&
-        geometry != KM_GEOMETRY_ROWS;
+    *by_products = j0 % KM_THIN_WIDTH == 0 && km_points_by_products(&kernel->leaf);
     if (*by_products)
     {
         KM_TRY(km_points_single(ctx, a));
