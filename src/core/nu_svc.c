@@ -11,6 +11,7 @@
 #include "learner_types.h"
 #include "pairs.h"
 
+#define LARGEST_EXPONENT 20     /* weights below 2^20 are solved as they are */
 #define LEAST_MARGIN 1e-12      /* of the levels that it is the difference of; less is rounding */
 
 /* ---- the largest nu ---- */
@@ -47,6 +48,20 @@ check_nu(KmContext *ctx, const KmArgs *args, const KmTable *table)
               table->classes->text[worst[0]], table->classes->text[worst[1]], weight[worst[0]],
               weight[worst[1]]);
     return km_hint(ctx, KM_INVALID, "Use a smaller nu, or svc with class_weight=balanced.");
+}
+
+/* Only the ratios of the weights count, because decisions are divided by r, but the tolerance is for weights
+ * about 1: others are solved in units of a power of two. */
+static double
+unit_of_weights(const KmTable *table)
+{
+    double largest = 0;
+    int exponent;
+
+    for (size_t i = 0; i < table->n; i++)
+        largest = fmax(largest, km_table_weight(table, i));
+    frexp(largest, &exponent);
+    return exponent < 1 || exponent > LARGEST_EXPONENT ? ldexp(1, exponent - 1) : 1;
 }
 
 /* ---- pairs ---- */
@@ -98,18 +113,20 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     size_t k = table->classes->n;
     KmMachine machine = {.args = args};
     KmPairs pairs = {.machine = &machine, .n_groups = 2, .load = load_pair, .finish = finish_pair};
-    double *box;
+    double *box, unit;
 
     KM_TRY(km_table_merge(ctx, args, &table));
     machine.table = table;
     KM_TRY(km_alloc(ctx, table->n, &box));
+    unit = unit_of_weights(table);
     for (size_t i = 0; i < table->n; i++)
-        box[i] = km_table_weight(table, i);
+        box[i] = km_table_weight(table, i) / unit;
     pairs.box = box;
     KM_TRY(km_pairs_count(ctx, &pairs));
     KM_TRY(check_nu(ctx, args, table));
     KM_TRY(km_machine_begin(ctx, args, node, table, k - 1, k * (k - 1) / 2, &machine));
     KM_TRY(km_pairs_solve(ctx, &pairs));
+    machine.facts.objective *= unit * unit;
     return km_machine_end(ctx, &machine, model);
 }
 

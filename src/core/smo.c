@@ -404,11 +404,21 @@ load_group(KmSmo *smo, const double *lower, const double *upper, double *b, KmSm
 }
 
 static KmStatus
+too_large(KmContext *ctx)
+{
+    km_fail(ctx, KM_RANGE, "kernel values are too large for double precision");
+    return km_hint(ctx, KM_RANGE, "Scale the features first: scale | svc(...).");
+}
+
+static KmStatus
 start(KmContext *ctx, const KmQuadratic *problem, KmRows *rows, double *b, KmSmo *smo)
 {
     KmRowSource *source = km_rows_source(rows);
     size_t n = problem->n;
 
+    for (size_t v = 0; v < n; v++)
+        if (!isfinite(source->diagonal[v]))
+            return too_large(ctx);
     memset(smo, 0, sizeof *smo);
     KM_TRY(km_smo_allocate(ctx, problem->split ? 2 : 1, km_rows_stride(rows), smo));
     km_smo_begin(smo, n, km_rows_stride(rows));
@@ -457,7 +467,7 @@ optimise(KmContext *ctx, KmSmo *smo, const KmQuadratic *problem, KmRows *rows)
     }
     for (size_t v = 0; v < smo->n; v++)
         if (!isfinite(smo->g[v]))
-            return km_fail(ctx, KM_RANGE, "kernel values are too large for double precision");
+            return too_large(ctx);
     return KM_OK;
 }
 
