@@ -48,6 +48,10 @@ CALIFORNIA = dict(data="california", measure="rmse",
                   learner="rff(rbf(gamma=0.125), n_components=1000) | ridge(lambda=1)",
                   peer=lambda lib: lib.make_pipeline(
                       lib.RBFSampler(gamma=0.125, n_components=1000, random_state=0), lib.Ridge(alpha=1)))
+LANDMARKS = dict(data="california", measure="rmse",
+                 learner="nystroem(rbf(gamma=0.125), n_components=500) | ridge(lambda=1)",
+                 peer=lambda lib: lib.make_pipeline(
+                     lib.Nystroem(gamma=0.125, n_components=500, random_state=0), lib.Ridge(alpha=1)))
 
 JOBS = [
     Job("svc breast_cancer", "breast_cancer", "svc(rbf(gamma=0.03), c=10)", forms=ALL_FORMS,
@@ -90,6 +94,8 @@ JOBS = [
     Job("rff | ridge california", **CALIFORNIA, primitives=("dsyrk {n} 1000", "features {n} {d} 1000"),
         wanted={"sklearn": 1.4, "primitives": 1 / 1.35}),
     Job("rff | ridge california, held-out rows", **CALIFORNIA, forms=SCORING, wanted={"sklearn": 2}),
+    Job("nystroem | ridge california", **LANDMARKS, primitives=("dsyrk {n} 500",), wanted={"sklearn": 2.5}),
+    Job("nystroem | ridge california, held-out rows", **LANDMARKS, forms=SCORING, wanted={"sklearn": 2}),
 ]
 
 GROWTHS = [

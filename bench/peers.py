@@ -23,14 +23,14 @@ class Centred:
 def sklearn():
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
-    from sklearn.kernel_approximation import RBFSampler
+    from sklearn.kernel_approximation import Nystroem, RBFSampler
     from sklearn.kernel_ridge import KernelRidge
     from sklearn.linear_model import Ridge
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import SVC, SVR
-    return SimpleNamespace(SVC=SVC, SVR=SVR, KernelRidge=KernelRidge, RBFSampler=RBFSampler, Ridge=Ridge,
-                           GaussianProcessRegressor=GaussianProcessRegressor, RBF=RBF, Matern=Matern,
-                           ConstantKernel=ConstantKernel, WhiteKernel=WhiteKernel,
+    return SimpleNamespace(SVC=SVC, SVR=SVR, KernelRidge=KernelRidge, Nystroem=Nystroem, RBFSampler=RBFSampler,
+                           Ridge=Ridge, GaussianProcessRegressor=GaussianProcessRegressor, RBF=RBF,
+                           Matern=Matern, ConstantKernel=ConstantKernel, WhiteKernel=WhiteKernel,
                            make_pipeline=make_pipeline, Centred=Centred)
 
 
