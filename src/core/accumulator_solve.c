@@ -174,7 +174,9 @@ solve(KmContext *ctx, const KmLearner *learner, const KmProducts *products, KmMo
     km_free(ctx, ridge->a);
     KM_TRY(new_model(ctx, learner, sums, &choice, out));
     KM_TRY(describe_map(ctx, products, *out));
-    return km_linear_store(ctx, "ridge", sums->features, sums->targets, ridge->b, intercept, *out);
+    KM_TRY(km_linear_store(ctx, "ridge", sums->features, sums->targets, ridge->b, intercept, *out));
+    return products->map->n_steps == 0 ? KM_OK
+        : km_linear_store_plain(ctx, &products->map->step[products->map->n_steps - 1], *out);
 }
 
 KmStatus

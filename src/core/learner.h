@@ -24,6 +24,11 @@ struct KmStep
     KmStatus (*apply)(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *z);
     /* How a row comes back, x_j = origin_j + size_j z_j; NULL: not so, column by column. */
     KmStatus (*undo)(KmContext *ctx, const KmStep *step, double *origin, double *size);
+    /* Where z = U a of plainer features a (m x d_plain): these, under the rules of apply; and out (d_plain x m) = U'c
+     * for c (d_out x m), so that <z, c> = <a, out>: linear models score a.  0, NULL: there are none. */
+    size_t d_plain;
+    KmStatus (*apply_plain)(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *a);
+    KmStatus (*pull)(KmContext *ctx, const KmStep *step, size_t m, const double *c, double *out);
 };
 
 typedef struct KmStepType
@@ -86,6 +91,7 @@ typedef struct KmEstimatorType
 {
     KmSignature signature;
     KmTargetKind target;
+    bool linear;                /* its scores are linear in the features: arrays and scores of linear.h */
     bool from_sums;             /* fitted from a Gram accumulator of its features (ridge) */
     /* The parameter whose grid fit() goes through itself where select= is given (lambda); NULL: none. */
     const char *path;
@@ -147,9 +153,10 @@ typedef struct KmScorer
     KmLearner *learner;
     size_t d;                   /* raw features expected */
     KmStep steps;               /* steps.d_out features after them */
+    bool plain;                 /* the score is of the steps' plainer features */
     KmScore score;              /* n_out = 0 when the model has no estimator */
     bool takes_missing;
-    double *z;                  /* workspace, KM_SCORE_ROWS x steps.d_out: one call at a time */
+    double *z;                  /* workspace, KM_SCORE_ROWS x features of the score: one call at a time */
 } KmScorer;
 
 extern KmStatus km_scorer_create(KmContext *ctx, const KmModel *model, KmScorer **out);

@@ -63,6 +63,22 @@ run(KmContext *ctx, const KmScore *score, size_t rows, const double *z, double *
     return KM_OK;
 }
 
+/* Scores of d features by the coefficients w (d x m). */
+static KmStatus
+set_coefficients(KmContext *ctx, const KmArray *w, KmScore *score)
+{
+    Scorer *scorer = score->state;
+    size_t d = w->rows;
+
+    KM_TRY(km_alloc_bytes(ctx, w->columns, d * sizeof *scorer->coef, (void **) &scorer->coef));
+    for (size_t j = 0; j < d; j++)
+        for (size_t t = 0; t < w->columns; t++)
+            scorer->coef[t * d + j] = w->data[j * w->columns + t];
+    score->d = d;
+    score->n_out = w->columns;
+    return KM_OK;
+}
+
 KmStatus
 km_linear_prepare(KmContext *ctx, const KmModel *model, size_t d, KmDecision decision, KmScore *out)
 {
@@ -74,11 +90,36 @@ km_linear_prepare(KmContext *ctx, const KmModel *model, size_t d, KmDecision dec
     if (coef->columns == 0)
         return km_fail(ctx, KM_CORRUPT, "model has no coefficients");
     KM_TRY(km_alloc(ctx, 1, &scorer));
-    KM_TRY(km_alloc_bytes(ctx, coef->columns, d * sizeof *scorer->coef, (void **) &scorer->coef));
-    for (size_t j = 0; j < d; j++)
-        for (size_t t = 0; t < coef->columns; t++)
-            scorer->coef[t * d + j] = coef->data[j * coef->columns + t];
     scorer->intercept = intercept->data;
-    *out = (KmScore) {.d = d, .n_out = coef->columns, .decision = decision, .state = scorer, .run = run};
-    return KM_OK;
+    *out = (KmScore) {.decision = decision, .state = scorer, .run = run};
+    return set_coefficients(ctx, coef, out);
+}
+
+/* ---- plainer features ---- */
+
+KmStatus
+km_linear_store_plain(KmContext *ctx, const KmStep *last, KmModel *model)
+{
+    const KmArray *coef = km_model_array(model, "coef");
+    double *plain;
+
+    if (last->pull == NULL)
+        return KM_OK;
+    KM_TRY(km_alloc_bytes(ctx, last->d_plain, coef->columns * sizeof *plain, (void **) &plain));
+    KM_TRY(last->pull(ctx, last, coef->columns, coef->data, plain));
+    if (!is_finite(last->d_plain * coef->columns, plain))
+        return km_fail(ctx, KM_RANGE, "the coefficients overflow");
+    return km_model_add_array(ctx, model, "plain", last->d_plain, coef->columns, plain);
+}
+
+KmStatus
+km_linear_use_plain(KmContext *ctx, const KmModel *model, const KmStep *steps, KmScore *score, bool *used)
+{
+    const KmArray *plain;
+
+    *used = steps->apply_plain != NULL && km_model_array(model, "plain") != NULL;
+    if (!*used)
+        return KM_OK;
+    KM_TRY(km_model_expect(ctx, model, "plain", steps->d_plain, score->n_out, &plain));
+    return set_coefficients(ctx, plain, score);
 }

@@ -194,6 +194,7 @@ const KmEstimatorType km_estimator_linear_svc = {
         .params = {KM_PARAM_C(1e100), PARAM_TOL, PARAM_MAX_ITER},
     },
     .target = KM_TARGET_LABEL,
+    .linear = true,
     .fit = fit_classes,
     .prepare = prepare_classes,
 };
@@ -211,6 +212,7 @@ const KmEstimatorType km_estimator_linear_svr = {
         },
     },
     .target = KM_TARGET_NUMBER,
+    .linear = true,
     .fit = fit_targets,
     .prepare = prepare_targets,
 };

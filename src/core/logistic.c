@@ -433,6 +433,7 @@ const KmEstimatorType km_estimator_logistic = {
         },
     },
     .target = KM_TARGET_LABEL,
+    .linear = true,
     .fit = fit,
     .prepare = prepare,
 };

@@ -7,9 +7,9 @@
  * rows.  Kernel values by the scoring path, whitening in fixed order: the same bits everywhere.
  */
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "approximation.h"
 #include "kernel_eval.h"
@@ -165,6 +165,28 @@ apply(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *z)
     return KM_OK;
 }
 
+/* Kernel values alone: all that a linear model needs. */
+static KmStatus
+apply_plain(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *a)
+{
+    Nystroem *nystroem = step->state;
+
+    KM_TRY(km_target_values(ctx, nystroem->target, m, x, nystroem->stride, nystroem->values));
+    for (size_t i = 0; i < m; i++)
+        memcpy(a + i * nystroem->n, nystroem->values + i * nystroem->stride, nystroem->n * sizeof *a);
+    return KM_OK;
+}
+
+static KmStatus
+pull(KmContext *ctx, const KmStep *step, size_t m, const double *c, double *out)
+{
+    Nystroem *nystroem = step->state;
+
+    KM_TRY(reserve_whitening(ctx, nystroem, step->d_in));
+    km_whitening_pull(nystroem->whitening, m, c, out);
+    return KM_OK;
+}
+
 static KmStatus
 prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
 {
@@ -187,7 +209,8 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
     KM_TRY(km_target_create(ctx, kernel, n, d, landmarks->list, &nystroem->target));
     nystroem->stride = km_target_stride(nystroem->target);
     KM_TRY(km_alloc(ctx, KM_SCORE_ROWS * nystroem->stride, &nystroem->values));
-    *out = (KmStep) {.d_in = d, .d_out = n, .state = nystroem, .apply = apply};
+    *out = (KmStep) {.d_in = d, .d_out = n, .state = nystroem, .apply = apply,
+                     .d_plain = n, .apply_plain = apply_plain, .pull = pull};
     return KM_OK;
 }
 

@@ -11,6 +11,7 @@
 
 #include "accumulator.h"
 #include "learner.h"
+#include "linear.h"
 
 /* ---- steps in sequence ---- */
 
@@ -21,8 +22,9 @@ typedef struct Chain
     double *between[2];         /* rows between steps, KM_SCORE_ROWS each, by turns */
 } Chain;
 
+/* The last step by one of its two ways. */
 static KmStatus
-apply_chain(KmContext *ctx, const KmStep *self, size_t m, const double *x, double *z)
+run_chain(KmContext *ctx, const KmStep *self, bool plain, size_t m, const double *x, double *z)
 {
     const Chain *chain = self->state;
 
@@ -30,12 +32,26 @@ apply_chain(KmContext *ctx, const KmStep *self, size_t m, const double *x, doubl
         memcpy(z, x, m * self->d_in * sizeof *z);
     for (size_t i = 0; i < chain->n; i++)
     {
-        double *to = i + 1 < chain->n ? chain->between[i % 2] : z;
+        const KmStep *step = &chain->step[i];
+        bool last = i + 1 == chain->n;
+        double *to = last ? z : chain->between[i % 2];
 
-        KM_TRY(chain->step[i].apply(ctx, &chain->step[i], m, x, to));
+        KM_TRY((last && plain ? step->apply_plain : step->apply)(ctx, step, m, x, to));
         x = to;
     }
     return KM_OK;
+}
+
+static KmStatus
+apply_chain(KmContext *ctx, const KmStep *self, size_t m, const double *x, double *z)
+{
+    return run_chain(ctx, self, false, m, x, z);
+}
+
+static KmStatus
+apply_chain_plain(KmContext *ctx, const KmStep *self, size_t m, const double *x, double *a)
+{
+    return run_chain(ctx, self, true, m, x, a);
 }
 
 /* x = o + s (o_i + s_i z) for the steps one after the other. */
@@ -105,7 +121,12 @@ km_steps_prepare(KmContext *ctx, const KmLearner *learner, size_t d, KmStep *out
     }
     for (size_t i = 0; i < 2; i++)
         KM_TRY(km_alloc_bytes(ctx, widest, KM_SCORE_ROWS * sizeof(double), (void **) &chain->between[i]));
-    *out = (KmStep) {d_in, d, chain, apply_chain, can_undo(chain) ? undo_chain : NULL};
+    *out = (KmStep) {.d_in = d_in, .d_out = d, .state = chain, .apply = apply_chain,
+                     .undo = can_undo(chain) ? undo_chain : NULL};
+    if (n == 0 || chain->step[n - 1].apply_plain == NULL)
+        return KM_OK;
+    out->d_plain = chain->step[n - 1].d_plain;
+    out->apply_plain = apply_chain_plain;
     return KM_OK;
 }
 
@@ -222,9 +243,9 @@ resolve_stage(KmContext *ctx, KmStage *stage, const KmTable *table)
 
 /* Resolve all steps of the learner; rows: in, the raw rows; out, those that the estimator is fitted
  * to, unless it can stream.  Nobody needs what the last step makes when there is no estimator.  What the
- * steps say of themselves becomes facts of `notes`. */
+ * steps say of themselves becomes facts of `notes`.  *last: the last step. */
 static KmStatus
-fit_steps(KmContext *ctx, KmLearner *learner, KmTable *rows, KmModel *notes)
+fit_steps(KmContext *ctx, KmLearner *learner, KmTable *rows, KmModel *notes, KmStep *last)
 {
     const double *raw = rows->x;
 
@@ -232,17 +253,16 @@ fit_steps(KmContext *ctx, KmLearner *learner, KmTable *rows, KmModel *notes)
     {
         KmStage *stage = &learner->step[i];
         const double *before = rows->x;
-        KmStep step;
         bool streams;
 
         KM_TRY(resolve_stage(ctx, stage, rows));
-        KM_TRY(prepare_stage(ctx, stage, rows->d, &step));
+        KM_TRY(prepare_stage(ctx, stage, rows->d, last));
         streams = i + 1 == learner->n_steps && km_learner_streams(ctx, learner);
         if (stage->type->describe != NULL && !streams)
-            KM_TRY(stage->type->describe(ctx, &stage->args, &step, rows->n, rows->x, notes));
+            KM_TRY(stage->type->describe(ctx, &stage->args, last, rows->n, rows->x, notes));
         if (streams || (i + 1 == learner->n_steps && learner->estimator == NULL))
             continue;
-        KM_TRY(map_rows(ctx, stage, &step, rows));
+        KM_TRY(map_rows(ctx, stage, last, rows));
         if (before != raw)
             km_free(ctx, (double *) before);
     }
@@ -289,6 +309,7 @@ KmStatus
 km_learner_fit(KmContext *ctx, const KmLearner *learner, const KmTable *table, KmModel **out)
 {
     KmTable rows = *table;
+    KmStep last = {0};
     KmLearner *resolved;
     KmModel *notes;
 
@@ -296,8 +317,10 @@ km_learner_fit(KmContext *ctx, const KmLearner *learner, const KmTable *table, K
     KM_TRY(check_table(ctx, learner, table));
     KM_TRY(km_learner_with_defaults(ctx, learner, &resolved));
     KM_TRY(km_model_create(ctx, &notes));
-    KM_TRY(fit_steps(ctx, resolved, &rows, notes));
+    KM_TRY(fit_steps(ctx, resolved, &rows, notes, &last));
     KM_TRY(fit_estimator(ctx, resolved, table, &rows, out));
+    if (resolved->estimator != NULL && resolved->estimator->linear)
+        KM_TRY(km_linear_store_plain(ctx, &last, *out));
     KM_TRY(copy_facts(ctx, notes, *out));
     if (rows.x != table->x)
         km_free(ctx, (double *) rows.x);

@@ -254,6 +254,7 @@ const KmEstimatorType km_estimator_ridge = {
     .from_sums = true,
     .path = "lambda",
     .check = check,
+    .linear = true,
     .fit = fit,
     .prepare = prepare,
 };

@@ -58,6 +58,7 @@ const KmEstimatorType km_estimator_ridge_classifier = {
         },
     },
     .target = KM_TARGET_LABEL,
+    .linear = true,
     .fit = fit,
     .prepare = prepare,
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "learner.h"
+#include "linear.h"
 
 /* ---- making ready ---- */
 
@@ -43,6 +44,7 @@ static KmStatus
 prepare(KmContext *ctx, const KmModel *model, KmScorer *scorer)
 {
     KmLearner *learner;
+    size_t widest;
 
     KM_TRY(km_learner_parse(ctx, model->learner, strlen(model->learner), &learner));
     if (learner->has_grid)
@@ -52,9 +54,12 @@ prepare(KmContext *ctx, const KmModel *model, KmScorer *scorer)
     scorer->d = model->n_features;
     scorer->takes_missing = km_learner_takes_missing(learner);
     KM_TRY(km_steps_prepare(ctx, learner, scorer->d, &scorer->steps));
-    KM_TRY(km_alloc_bytes(ctx, scorer->steps.d_out, KM_SCORE_ROWS * sizeof(double), (void **) &scorer->z));
+    widest = scorer->steps.d_out > scorer->steps.d_plain ? scorer->steps.d_out : scorer->steps.d_plain;
+    KM_TRY(km_alloc_bytes(ctx, widest, KM_SCORE_ROWS * sizeof(double), (void **) &scorer->z));
     if (learner->estimator)
         KM_TRY(learner->estimator->prepare(ctx, &learner->args, model, scorer->steps.d_out, &scorer->score));
+    if (learner->estimator && learner->estimator->linear)
+        KM_TRY(km_linear_use_plain(ctx, model, &scorer->steps, &scorer->score, &scorer->plain));
     return check_outputs(ctx, scorer);
 }
 
@@ -129,8 +134,12 @@ block_features(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x
 static KmStatus
 apply_steps(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, const double **z)
 {
+    const KmStep *steps = &scorer->steps;
+
     *z = scorer->learner->n_steps > 0 ? scorer->z : x;
-    return scorer->learner->n_steps > 0 ? scorer->steps.apply(ctx, &scorer->steps, m, x, scorer->z) : KM_OK;
+    if (scorer->learner->n_steps == 0)
+        return KM_OK;
+    return (scorer->plain ? steps->apply_plain : steps->apply)(ctx, steps, m, x, scorer->z);
 }
 
 static KmStatus

@@ -185,7 +185,7 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
     KM_TRY(km_alloc(ctx, d, &values));
     for (size_t j = 0; j < d; j++)
         values[j] = list ? list[j] : km_arg_number(args, "value");
-    *out = (KmStep) {d, d, values, apply, undo};
+    *out = (KmStep) {.d_in = d, .d_out = d, .state = values, .apply = apply, .undo = undo};
     return KM_OK;
 }
 

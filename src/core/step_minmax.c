@@ -105,7 +105,7 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
         KM_TRY(check_range(ctx, j, minmax->min[j], max[j]));
         minmax->range[j] = max[j] - minmax->min[j];
     }
-    *out = (KmStep) {d, d, minmax, apply, undo};
+    *out = (KmStep) {.d_in = d, .d_out = d, .state = minmax, .apply = apply, .undo = undo};
     return KM_OK;
 }
 

@@ -94,7 +94,7 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
     KM_TRY(km_alloc(ctx, 1, &scale));
     KM_TRY(km_step_list(ctx, args, "mean", d, &scale->mean));
     KM_TRY(km_step_list(ctx, args, "sd", d, &scale->sd));
-    *out = (KmStep) {d, d, scale, apply, undo};
+    *out = (KmStep) {.d_in = d, .d_out = d, .state = scale, .apply = apply, .undo = undo};
     return KM_OK;
 }
 

@@ -446,6 +446,53 @@ test_ridge_on_features(void **state)
     assert_true(error[1] < error[0] / 2.5 && error[1] > error[0] / 6.5);
 }
 
+/* Linear models score kernel values, not features: the same values but for rounding, from rows and from sums, and
+ * the same bits alone and in a batch. */
+static void
+test_plain_scores(void **state)
+{
+    enum { N = 90, D = 3 };
+    const char *const texts[] = {"scale | nystroem(rbf(gamma=0.4), 40) | ridge(0.1)",
+                                 "nystroem(rbf(gamma=0.4), 40, kmeans) | linear_svr"};
+    double *x = random_numbers(*state, 12, N * D), y[2 * N];
+    KmTable table = {.n = N, .d = D, .x = x, .n_targets = 2, .y = y};
+
+    for (size_t i = 0; i < N; i++)
+    {
+        y[2 * i] = x[D * i] * x[D * i + 1];
+        y[2 * i + 1] = 10 * cos(x[D * i + 2]);
+    }
+    for (size_t t = 0; t < 2; t++)
+    {
+        const KmArray *coef, *intercept;
+        double *z, *batch, *alone;
+        KmModel *model;
+        size_t d;
+
+        ok(km_learner_fit(*state, learner_of(*state, texts[t]), &table, &model));
+        coef = km_model_array(model, "coef");
+        intercept = km_model_array(model, "intercept");
+        assert_int_equal(km_model_array(model, "plain")->rows, 40);
+        z = features_by(*state, model, N, x, &d);
+        batch = scores_of(*state, model, N, x);
+        for (size_t i = 0; i < N; i++)
+        {
+            alone = scores_of(*state, model, 1, x + i * D);
+            assert_memory_equal(alone, batch + 2 * i, 2 * sizeof *alone);
+            for (size_t o = 0; o < 2; o++)
+            {
+                double value = intercept->data[o];
+
+                for (size_t j = 0; j < d; j++)
+                    value += z[i * d + j] * coef->data[j * 2 + o];
+                assert_true(fabs(value - batch[2 * i + o]) < 1e-10 * (1 + fabs(value)));
+            }
+        }
+        model->n_arrays--;      /* without it, the features are scored */
+        assert_close(2 * N, scores_of(*state, model, N, x), batch, 1e-10);
+    }
+}
+
 int
 main(void)
 {
@@ -463,6 +510,7 @@ main(void)
         TEST(test_learner_text),
         TEST(test_refusals),
         TEST(test_ridge_on_features),
+        TEST(test_plain_scores),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
