@@ -69,3 +69,12 @@ RESET kernelml.max_memory;
 DROP TABLE forged;
 DROP AGGREGATE sums_from_forged(learner, float8[], float8);
 DROP FUNCTION sealed, little_endian, number_at, castagnoli;
+
+-- Only the ratios of the weights count in nu_svc.
+SELECT abs(score(fit('nu_svc(tol=1e-6)', ARRAY[i % 7, i % 5], i % 3 = 0, i * 1e-6), '{1,2}') -
+           score(fit('nu_svc(tol=1e-6)', ARRAY[i % 7, i % 5], i % 3 = 0, i), '{1,2}')) < 1e-3 AS same
+FROM generate_series(1, 60) i;
+
+-- A kernel that overflows is refused by fit.
+SELECT error_of($$SELECT fit('svc(poly(degree=1000000))', x, l)
+    FROM (VALUES ('{1,2}'::float8[], 0), ('{1.5,-1}', 1)) v (x, l)$$);
