@@ -42,8 +42,8 @@ MAGIC = dict(data="magic", learner="svc(rbf(gamma=0.1), c=1)", libraries=("sklea
              peer=lambda lib: lib.SVC(C=1, gamma=0.1))
 SVMS = ("sklearn", "intelex")
 BETTER = {"sklearn": 3.5, "intelex": 3.5}
-A9A = dict(data="a9a", learner="svc(rbf(gamma=0.05), c=1)", libraries=SVMS, train="id <= 32561", test="id > 32561",
-           scaled=False, peer=lambda lib: lib.SVC(C=1, gamma=0.05), wanted=BETTER)
+A9A = dict(data="a9a", learner="svc(rbf(gamma=0.05), c=1)", libraries=SVMS, train="id <= 32561",
+           test="id > 32561", scaled=False, peer=lambda lib: lib.SVC(C=1, gamma=0.05), wanted=BETTER)
 CALIFORNIA = dict(data="california", measure="rmse",
                   learner="rff(rbf(gamma=0.125), n_components=1000) | ridge(lambda=1)",
                   peer=lambda lib: lib.make_pipeline(

@@ -34,10 +34,12 @@ const KmKernelType *const km_kernels_index[] = {&precomputed, NULL};
 static KmStatus check_number(KmContext *ctx, size_t d, const double *x)
 {
     if (d < 2)
-        return km_fail(ctx, KM_DIMENSION, "a row of precomputed has a number and kernel values, got %zu element", d);
+        return km_fail(ctx, KM_DIMENSION,
+                       "a row of precomputed has a number and kernel values, got %zu element", d);
     if (x[0] >= 1 && x[0] < (double) d && x[0] == floor(x[0]))
         return KM_OK;
-    return km_fail(ctx, KM_INVALID, "a row of precomputed begins with its number, 1 to %zu, got %g", d - 1, x[0]);
+    return km_fail(ctx, KM_INVALID, "a row of precomputed begins with its number, 1 to %zu, got %g", d - 1,
+                   x[0]);
 }
 
 static KmStatus check_symmetry(KmContext *ctx, const double *x, const double *z, double largest)
@@ -46,8 +48,8 @@ static KmStatus check_symmetry(KmContext *ctx, const double *x, const double *z,
 
     if (fabs(x[j] - z[i]) <= ASYMMETRY * largest)
         return KM_OK;
-    km_fail(ctx, KM_INVALID, "precomputed kernel is not symmetric: k(%zu,%zu) is %g, k(%zu,%zu) is %g", i, j, x[j],
-            j, i, z[i]);
+    km_fail(ctx, KM_INVALID, "precomputed kernel is not symmetric: k(%zu,%zu) is %g, k(%zu,%zu) is %g", i, j,
+            x[j], j, i, z[i]);
     return km_hint(ctx, KM_INVALID, "Use (K + K') / 2 if the difference is an error of rounding.");
 }
 

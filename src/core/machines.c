@@ -232,8 +232,8 @@ scale_ratio(KmContext *ctx, const KmTable *table, double *out)
     return KM_OK;
 }
 
-/* Columns of very different widths make a kernel that is nearly constant, or nearly the identity, along some of
- * them: the usual reason for a solver that crawls. */
+/* Columns of very different widths make a kernel that is nearly constant, or nearly the identity, along some
+ * of them: the usual reason for a solver that crawls. */
 static KmStatus
 advise(KmContext *ctx, const KmMachine *machine)
 {
@@ -244,9 +244,9 @@ advise(KmContext *ctx, const KmMachine *machine)
         return KM_OK;
     KM_TRY(scale_ratio(ctx, machine->table, &ratio));
     if (ratio >= WIDE)
-        km_notice(ctx, "%s took %" PRIu64 " iterations: the widest feature is %.3g times wider than the narrowest; "
-                  "begin the learner with the step \"scale\"", machine->args->signature->name, facts->iterations,
-                  ratio);
+        km_notice(ctx, "%s took %" PRIu64 " iterations: the widest feature is %.3g times wider than the "
+                  "narrowest; begin the learner with the step \"scale\"", machine->args->signature->name,
+                  facts->iterations, ratio);
     return KM_OK;
 }
 

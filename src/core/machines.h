@@ -10,8 +10,8 @@
  *   "coef"       n_sv x (k-1): a row of class c has its coefficient against class e in column e - (e > c)
  *   "intercept"  1 x k(k-1)/2, pairs (0,1), (0,2), …
  *   "sigmoid"    k(k-1)/2 x 2, where there are probabilities: a and b of each pair (platt.h)
- * Columns, of which each is a machine on all support rows (svr and nu_svr: one a target; one_class: one; svc with
- * multiclass=ovr and k > 2: one a class):
+ * Columns, of which each is a machine on all support rows (svr and nu_svr: one a target; one_class: one; svc
+ * with multiclass=ovr and k > 2: one a class):
  *   "coef"       n_sv x columns
  *   "intercept"  1 x columns
  * A machine's value is sum_i coef_i k(x_i, x) + intercept.  Equal rows of equal target are one row, whose
@@ -71,9 +71,9 @@ extern KmStatus km_machine_solve(KmContext *ctx, KmMachine *machine, KmQuadratic
 /* Arrays and facts into the model; a warning if some problem did not converge. */
 extern KmStatus km_machine_end(KmContext *ctx, KmMachine *machine, KmModel *model);
 
-/* Equal rows of equal target, adjacent in canonical order, become one with the sum of their weights: the problem
- * is the same, and smaller.  *table is replaced by a new one if there are any.  Not with white noise, for which
- * equal rows are different ones. */
+/* Equal rows of equal target, adjacent in canonical order, become one with the sum of their weights: the
+ * problem is the same, and smaller.  *table is replaced by a new one if there are any.  Not with white noise,
+ * for which equal rows are different ones. */
 extern KmStatus km_table_merge(KmContext *ctx, const KmArgs *args, const KmTable **table);
 extern double km_table_weight(const KmTable *table, size_t i);
 extern double km_table_weights(const KmTable *table);   /* their sum */
@@ -86,8 +86,8 @@ extern double km_largest(size_t n, const double *values);       /* at least 0 */
     {.name = "c", .alias = "cost", .kinds = KM_KIND_NUMBER, .standard = "1", .min = 0, .max = largest, \
      .open = true, .grid = true, .positional = true}
 #define KM_PARAM_NU \
-    {.name = "nu", .kinds = KM_KIND_NUMBER, .standard = "0.5", .min = 0, .max = 1, .open = true, .grid = true, \
-     .positional = true}
+    {.name = "nu", .kinds = KM_KIND_NUMBER, .standard = "0.5", .min = 0, .max = 1, .open = true, \
+     .grid = true, .positional = true}
 #define KM_PARAM_TOL \
     {.name = "tol", .kinds = KM_KIND_NUMBER, .standard = "1e-3", .min = 0, .max = 1, .open = true}
 #define KM_PARAM_MAX_ITER {.name = "max_iter", .kinds = KM_KIND_INTEGER, .min = 1, .max = 1e15}

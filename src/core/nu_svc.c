@@ -66,7 +66,8 @@ unit_of_weights(const KmTable *table)
 
 /* ---- pairs ---- */
 
-/* Class q is the first group, class p the second; the first rows of each start as full as their boxes allow. */
+/* Class q is the first group, class p the second; the first rows of each start as full as their boxes
+ * allow. */
 static void
 load_pair(const KmPairs *pairs, KmPair *pair)
 {

@@ -2,9 +2,9 @@
  * one_class.c: the support of a distribution: the estimator one_class.
  *
  *   maximise  -1/2 alpha'K alpha,   0 <= alpha_i <= w_i,   sum alpha = nu sum w
- * (Schoelkopf, Platt, Shawe-Taylor, Smola, Williamson 2001); value(x) = sum_i alpha_i k(x_i, x) - rho, positive
- * for inliers.  rho is set so that support rows on the boundary itself count as inliers: then at most a share nu
- * of the rows is outside but for the tolerance.
+ * (Schoelkopf, Platt, Shawe-Taylor, Smola, Williamson 2001); value(x) = sum_i alpha_i k(x_i, x) - rho,
+ * positive for inliers.  rho is set so that support rows on the boundary itself count as inliers: then at
+ * most a share nu of the rows is outside but for the tolerance.
  */
 #include <math.h>
 #include <string.h>

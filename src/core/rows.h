@@ -23,10 +23,10 @@ struct KmRowSource
     size_t batch;               /* rows that cost hardly more than one to make; <= KM_ROWS_BATCH */
     const double *diagonal;     /* n */
     void *state;
-    /* Rows i[0..m-1], m <= KM_ROWS_BATCH, of them `columns` columns from j0 on, a multiple of KM_ROWS_STRIP, into
-     * out with stride ld elements (float or double by `single`). */
-    KmStatus (*make)(KmContext *ctx, KmRowSource *source, size_t m, const size_t *i, size_t j0, size_t columns,
-                     size_t ld, void *out);
+    /* Rows i[0..m-1], m <= KM_ROWS_BATCH, of them `columns` columns from j0 on, a multiple of KM_ROWS_STRIP,
+     * into out with stride ld elements (float or double by `single`). */
+    KmStatus (*make)(KmContext *ctx, KmRowSource *source, size_t m, const size_t *i, size_t j0,
+                     size_t columns, size_t ld, void *out);
     /* K between i[0..m-1], m <= KM_ROWS_CORNER. */
     KmStatus (*corner)(KmContext *ctx, KmRowSource *source, size_t m, const size_t *i, size_t ld, void *out);
 };

@@ -141,7 +141,8 @@ solve_class(KmContext *ctx, const KmPairs *pairs, size_t c, KmPair *all)
     KM_TRY(km_machine_solve(ctx, machine, &problem, &solution));
     if (solution.unbounded)
     {
-        km_fail(ctx, KM_DATA, "svc with c = inf: this kernel does not separate the class \"%s\" from the rest",
+        km_fail(ctx, KM_DATA,
+                "svc with c = inf: this kernel does not separate the class \"%s\" from the rest",
                 table->classes->text[c]);
         return hint_finite(ctx);
     }
@@ -188,7 +189,8 @@ begin_calibration(KmContext *ctx, const KmArgs *args, const KmTable *table, KmPa
         return KM_OK;
     if (by_class(args, k))
     {
-        km_fail(ctx, KM_UNSUPPORTED, "svc has probabilities of pairs of classes only, not with multiclass=ovr");
+        km_fail(ctx, KM_UNSUPPORTED,
+                "svc has probabilities of pairs of classes only, not with multiclass=ovr");
         return km_hint(ctx, KM_UNSUPPORTED, "Fit with multiclass=ovo.");
     }
     KM_TRY(km_alloc(ctx, k * (k - 1) / 2, &pairs->sigmoid));

@@ -6,7 +6,8 @@
  *   nu_svr  maximise  y'beta - 1/2 beta'K beta  for beta = alpha - alpha*,   0 <= alpha, alpha* <= C_i,
  *           sum alpha = sum alpha* = c nu sum w / 2   (Schoelkopf, Smola, Williamson, Bartlett 2000)
  * with C_i = c times the row's weight; f(x) = sum_i beta_i k(x_i, x) + intercept.  The tube that nu_svr finds
- * is half of the distance between the levels of its two groups of variables.  Several targets share rows of K.
+ * is half of the distance between the levels of its two groups of variables.  Several targets share rows of
+ * K.
  */
 #include <math.h>
 #include <string.h>
@@ -80,7 +81,8 @@ fit_svr(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, 
         KM_TRY(solve_target(ctx, &fit, t, &solution));
         if (!solution.unbounded)
             continue;
-        km_fail(ctx, KM_DATA, "svr with c = inf: no function of this kernel stays within epsilon = %g of all rows",
+        km_fail(ctx, KM_DATA,
+                "svr with c = inf: no function of this kernel stays within epsilon = %g of all rows",
                 fit.problem.kink);
         return km_hint(ctx, KM_DATA, "Use a finite c.");
     }
@@ -137,7 +139,8 @@ const KmEstimatorType km_estimator_svr = {
         .params = {
             KM_PARAM_MACHINE_KERNEL,
             KM_PARAM_C(INFINITY),
-            {.name = "epsilon", .kinds = KM_KIND_NUMBER, .standard = "0.1", .min = 0, .max = 1e300, .grid = true,
+            {.name = "epsilon", .kinds = KM_KIND_NUMBER, .standard = "0.1", .min = 0, .max = 1e300,
+             .grid = true,
              .positional = true},
             KM_PARAM_TOL,
             KM_PARAM_MAX_ITER,

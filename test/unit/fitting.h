@@ -1,6 +1,6 @@
 /*
- * fitting.h: learners' texts fitted to small tables, for the tests of support vector machines; twelve points of
- * the plane with labels, targets and weights, on which LIBSVM's values are known.
+ * fitting.h: learners' texts fitted to small tables, for the tests of support vector machines; twelve points
+ * of the plane with labels, targets and weights, on which LIBSVM's values are known.
  */
 #ifndef KM_TEST_FITTING_H
 #define KM_TEST_FITTING_H
@@ -118,8 +118,8 @@ numbered(size_t k)
 #define QUERIES 4
 
 static const double points[2 * POINTS] = {
-    0.1, 0.2, 0.4, 1.1, 0.9, 0.3, 1.2, 1.4, 1.7, 0.2, 2.1, 1.9, 2.2, 0.8, 2.8, 1.5, 3.1, 0.1, 3.3, 2.2, 3.9, 1.2,
-    4.2, 0.6};
+    0.1, 0.2, 0.4, 1.1, 0.9, 0.3, 1.2, 1.4, 1.7, 0.2, 2.1, 1.9, 2.2, 0.8, 2.8, 1.5, 3.1, 0.1, 3.3, 2.2, 3.9,
+    1.2, 4.2, 0.6};
 static const double point_weight[POINTS] = {1, 2, 1, 1, 3, 1, 1, 2, 1, 1, 1, 1};
 static const uint32_t point_label[POINTS] = {0, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1, 1};
 static const uint32_t point_class[POINTS] = {0, 0, 1, 2, 1, 0, 1, 2, 1, 2, 2, 1};

@@ -1,6 +1,6 @@
 /*
- * test_machines.c: what all support vector machines share: one-vs-rest, precomputed kernels, equal rows, advice, and
- * blocks with two groups of variables.
+ * test_machines.c: what all support vector machines share: one-vs-rest, precomputed kernels, equal rows,
+ * advice, and blocks with two groups of variables.
  */
 #include <stdio.h>
 
@@ -27,7 +27,8 @@ one_against_the_rest(void **unused)
     static const double expected[3][QUERIES] = {{0.2594533443, -1.502080415, -1.281697465, -0.5124431652},
         {-0.523232838, 0.1063603307, -0.2431328573, -0.1460849546},
         {-1.093439243, -0.8295784207, 0.2838125382, -0.8681107506}};
-    Fitted fitted = classify("svc(rbf(gamma=0.7), c=2, multiclass=ovr, tol=1e-10)", POINTS, 2, points, 3, point_class);
+    Fitted fitted = classify("svc(rbf(gamma=0.7), c=2, multiclass=ovr, tol=1e-10)", POINTS, 2, points, 3,
+                             point_class);
     static const double class[QUERIES] = {0, 1, 2, 1};
 
     (void) unused;
@@ -50,7 +51,8 @@ rest_without_a_class(void **unused)
     for (size_t i = 0; i < POINTS; i++)
         assert_true(predicted(&fitted, points + 2 * i) != 1);
     end(&fitted);
-    fitted = classify("svc(poly(degree=1, gamma=0), c=inf, multiclass=ovr)", POINTS, 2, points, 3, point_class);
+    fitted = classify("svc(poly(degree=1, gamma=0), c=inf, multiclass=ovr)", POINTS, 2, points, 3,
+                      point_class);
     assert_int_equal(fitted.status, KM_DATA);
     assert_non_null(strstr(fitted.ctx->message, "from the rest"));
     end(&fitted);
@@ -116,7 +118,8 @@ precomputed_matrix(void **unused)
 static void
 precomputed_refusals(void **unused)
 {
-    double asymmetric[] = {1, 1, 0.2, 2, 0.9, 1}, numbers[][3] = {{0, 1, 0}, {3, 1, 0}, {1.5, 1, 0}, {-1, 1, 0}};
+    double asymmetric[] = {1, 1, 0.2, 2, 0.9, 1}, numbers[][3] = {{0, 1, 0}, {3, 1, 0}, {1.5, 1, 0}, {-1, 1,
+                                                                                                      0}};
     uint32_t label[] = {0, 1};
     Fitted fitted = classify("svc(precomputed)", 2, 3, asymmetric, 2, label);
 

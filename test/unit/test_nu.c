@@ -4,7 +4,8 @@
 #include "fitting.h"
 
 static Fitted
-classify(const char *text, size_t n, size_t d, const double *x, size_t k, const uint32_t *label, const double *w)
+classify(const char *text, size_t n, size_t d, const double *x, size_t k, const uint32_t *label,
+         const double *w)
 {
     KmClasses classes = numbered(k);
     KmTable table = {.n = n, .d = d, .x = x, .label = label, .classes = &classes, .w = w};
@@ -19,7 +20,8 @@ values_of_libsvm(void **unused)
 {
     static const double rbf[] = {-0.2863515864, 0.3514805414, 0.1088500598, 0.3378964256};
     static const double linear[] = {-0.84375, -1.0 / 6, 1.7083333, 6.5};
-    Fitted fitted = classify("nu_svc(rbf(gamma=0.7), nu=0.4, tol=1e-10)", POINTS, 2, points, 2, point_label, NULL);
+    Fitted fitted = classify("nu_svc(rbf(gamma=0.7), nu=0.4, tol=1e-10)", POINTS, 2, points, 2, point_label,
+                             NULL);
 
     (void) unused;
     check_queries(&fitted, rbf, 1e-6);
@@ -29,12 +31,13 @@ values_of_libsvm(void **unused)
     end(&fitted);
 }
 
-/* After the division by the margin the bounds are 1/r, and svc with c = 1/r is the same machine (Schoelkopf et
- * al. 2000, proposition 6). */
+/* After the division by the margin the bounds are 1/r, and svc with c = 1/r is the same machine
+ * (Schoelkopf et al. 2000, proposition 6). */
 static void
 svc_of_the_same_bound(void **unused)
 {
-    Fitted fitted = classify("nu_svc(rbf(gamma=0.7), nu=0.6, tol=1e-11)", POINTS, 2, points, 2, point_label, NULL);
+    Fitted fitted = classify("nu_svc(rbf(gamma=0.7), nu=0.6, tol=1e-11)", POINTS, 2, points, 2, point_label,
+                             NULL);
     const KmArray *coef = array(&fitted, "coef");
     double bound = 0, expected[QUERIES];
     char text[100];
@@ -59,7 +62,8 @@ three_classes(void **unused)
     static const double expected[QUERIES][3] = {{0.2626923674, 0.9640756682, 0.5568732826},
         {-0.6973174668, -1.299155731, 0.116403825}, {-0.6232017378, -1.578303831, -0.3425670822},
         {-0.1058630498, -0.02396510986, 0.4551785355}};
-    Fitted fitted = classify("nu_svc(rbf(gamma=0.7), nu=0.3, tol=1e-10)", POINTS, 2, points, 3, point_class, NULL);
+    Fitted fitted = classify("nu_svc(rbf(gamma=0.7), nu=0.3, tol=1e-10)", POINTS, 2, points, 3, point_class,
+                             NULL);
 
     (void) unused;
     for (size_t i = 0; i < QUERIES; i++)
@@ -112,7 +116,8 @@ largest_nu(void **unused)
     /* Weights count: 2 * 3 / 12. */
     for (int above = 0; above < 2; above++)
     {
-        Fitted fitted = classify(above ? "nu_svc(linear, nu=0.51)" : "nu_svc(linear, nu=0.5)", 10, 1, x, 2, label, w);
+        Fitted fitted = classify(above ? "nu_svc(linear, nu=0.51)" : "nu_svc(linear, nu=0.5)", 10, 1, x, 2,
+                                 label, w);
 
         assert_int_equal(fitted.status, above ? KM_INVALID : KM_OK);
         end(&fitted);
@@ -138,8 +143,8 @@ six_rows(void **unused)
 {
     double x[] = {0, .3, 1, 1, 0, .6, 0, .3, .99, .6, 1, .4, 1, 0, .55, 0, .31, 1};
     uint32_t label[] = {0, 1, 1, 0, 1, 0};
-    Fitted fitted = classify("nu_svc(poly(degree=3, gamma=0.3333333333333333, coef0=10), nu=0.2857142857142857)", 6,
-                             3, x, 2, label, NULL);
+    Fitted fitted = classify("nu_svc(poly(degree=3, gamma=0.3333333333333333, coef0=10), "
+                             "nu=0.2857142857142857)", 6, 3, x, 2, label, NULL);
 
     (void) unused;
     assert_true(fact(&fitted, "converged") == 1 && fact(&fitted, "iterations") < 1000);

@@ -30,7 +30,8 @@ typedef struct Matrix
 } Matrix;
 
 static KmStatus
-make_rows(KmContext *ctx, KmRowSource *source, size_t m, const size_t *i, size_t j0, size_t columns, size_t ld,
+make_rows(KmContext *ctx, KmRowSource *source, size_t m, const size_t *i, size_t j0, size_t columns,
+          size_t ld,
           void *out)
 {
     const double *k = ((const Matrix *) source)->k;
@@ -601,7 +602,8 @@ rows_stay_within_their_budget(void **unused)
     km_rows_destroy(ctx, matrix->rows);
     /* What remains is the source; the solver's arrays, a block and a strip came and went. */
     assert_true(ctx->used_bytes - before < 8 * N + 1000);
-    assert_true(ctx->peak_bytes - before < budget + sizeof(float) * (N * 304 + KM_ROWS_BATCH * KM_ROWS_STRIP) +
+    assert_true(ctx->peak_bytes - before < budget + sizeof(float) *
+                (N * 304 + KM_ROWS_BATCH * KM_ROWS_STRIP) +
                 24 * 8 * N + 40000);
     km_context_destroy(ctx);
 }

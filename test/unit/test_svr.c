@@ -4,7 +4,8 @@
 #include "fitting.h"
 
 static Fitted
-regress(const char *text, size_t n, size_t d, const double *x, size_t n_targets, const double *y, const double *w)
+regress(const char *text, size_t n, size_t d, const double *x, size_t n_targets, const double *y,
+        const double *w)
 {
     KmTable table = {.n = n, .d = d, .x = x, .n_targets = n_targets, .y = y, .w = w};
     Fitted fitted;
@@ -63,7 +64,8 @@ no_support_rows(void **unused)
 static void
 identity_to_within_epsilon(void **unused)
 {
-    const char *texts[] = {"svr(rbf(gamma=0.01), c=1e4, epsilon=0.1)", "svr(rbf(gamma=0.01), c=1e4, epsilon=0.001)"};
+    const char *texts[] = {"svr(rbf(gamma=0.01), c=1e4, epsilon=0.1)",
+                           "svr(rbf(gamma=0.01), c=1e4, epsilon=0.001)"};
     double x[21];
 
     (void) unused;
@@ -95,7 +97,7 @@ values_of_libsvm(void **unused)
     end(&fitted);
 }
 
-/* The tube that nu finds, given to svr, leads to the same function (Schoelkopf et al. 2000, proposition 1). */
+/* The tube that nu finds, given to svr, leads to the same function (Schoelkopf et al. 2000, prop. 1). */
 static void
 tube_of_nu(void **unused)
 {
@@ -107,7 +109,8 @@ tube_of_nu(void **unused)
     for (size_t i = 0; i < QUERIES; i++)
         expected[i] = value(&fitted, queries + 2 * i, 0);
     assert_true(fact(&fitted, "epsilon") > 0.01);
-    snprintf(text, sizeof text, "svr(rbf(gamma=0.7), c=0.5, epsilon=%.17g, tol=1e-11)", fact(&fitted, "epsilon"));
+    snprintf(text, sizeof text, "svr(rbf(gamma=0.7), c=0.5, epsilon=%.17g, tol=1e-11)", fact(&fitted,
+                                                                                             "epsilon"));
     again = regress_points(text, NULL);
     check_queries(&again, expected, 1e-6);
     end(&again);
@@ -122,8 +125,10 @@ weights_are_repeated_rows(void **unused)
         const char *text;
         double expected[QUERIES];
     } cases[] = {
-        {"svr(rbf(gamma=0.7), c=0.2, epsilon=0.05, tol=1e-10)", {0.7976939734, 1.231884446, 0.8232547495, 0.7880482827}},
-        {"nu_svr(rbf(gamma=0.7), c=0.2, nu=0.7, tol=1e-10)", {0.8430229924, 1.281466749, 0.8736930211, 0.8379058367}},
+        {"svr(rbf(gamma=0.7), c=0.2, epsilon=0.05, tol=1e-10)", {0.7976939734, 1.231884446, 0.8232547495,
+                                                                 0.7880482827}},
+        {"nu_svr(rbf(gamma=0.7), c=0.2, nu=0.7, tol=1e-10)", {0.8430229924, 1.281466749, 0.8736930211,
+                                                              0.8379058367}},
     };
     Repeats repeats = repeat_points();
 
@@ -228,7 +233,8 @@ static void
 parameters_out_of_range(void **unused)
 {
     static const char *const texts[] = {"svr(epsilon=-1)", "svr(c=0)", "svr(epsilon=inf)", "svr(nu=0.5)",
-                                        "nu_svr(nu=0)", "nu_svr(nu=1.1)", "nu_svr(c=inf)", "nu_svr(epsilon=1)"};
+                                        "nu_svr(nu=0)", "nu_svr(nu=1.1)", "nu_svr(c=inf)",
+                                        "nu_svr(epsilon=1)"};
 
     (void) unused;
     for (size_t t = 0; t < ELEMENTS(texts); t++)
