@@ -15,8 +15,7 @@
 #define WORK_ARRAYS 24          /* float64 arrays of a solver over all variables, and its caller's */
 #define WORK_BYTES ((size_t) 4 << 20)   /* tiles */
 #define BLOCK_ARRAYS 4          /* copies of the rows of a block of variables */
-#define POINT_ARRAYS 7          /* copies of the rows: without repeats, points, in float32, of a pair,
-    in the model */
+#define POINT_ARRAYS 4          /* copies of the rows: points, in float32 and in panels, in the model */
 
 /* ---- weights ---- */
 
