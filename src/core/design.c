@@ -116,10 +116,11 @@ km_design_squares(KmContext *ctx, const KmDesign *design, const double *theta, s
 
         for (size_t r = 0; r < rows; r++)
         {
-            double root = sqrt(theta[i + r]);
+            double *row = design->block + r * d;
 
-            for (size_t j = 0; j < d; j++)
-                design->block[r * d + j] = root * (design->x[(i + r) * d + j] - design->mean[j]);
+            memcpy(row, design->x + (i + r) * d, d * sizeof *row);
+            cblas_daxpy((int) d, -1, design->mean, 1, row, 1);
+            cblas_dscal((int) d, sqrt(theta[i + r]), row, 1);
         }
         KM_TRY(km_add_squares(ctx, rows, d, d, design->block, ld, a));
     }

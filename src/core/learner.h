@@ -24,8 +24,9 @@ struct KmStep
     KmStatus (*apply)(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *z);
     /* How a row comes back, x_j = origin_j + size_j z_j; NULL: not so, column by column. */
     KmStatus (*undo)(KmContext *ctx, const KmStep *step, double *origin, double *size);
-    /* Where z = U a of plainer features a (m x d_plain): these, under the rules of apply; and out (d_plain x m) = U'c
-     * for c (d_out x m), so that <z, c> = <a, out>: linear models score a.  0, NULL: there are none. */
+    /* Where z = U a of plainer features a (m x d_plain): these, under the rules of apply; and out
+     * (d_plain x m) = U'c for c (d_out x m), so that <z, c> = <a, out>: linear models score a.  0, NULL: there
+     * are none. */
     size_t d_plain;
     KmStatus (*apply_plain)(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *a);
     KmStatus (*pull)(KmContext *ctx, const KmStep *step, size_t m, const double *c, double *out);
@@ -64,8 +65,8 @@ typedef enum KmDecision
 {
     KM_DECISION_VALUES,         /* predictions, one for each target */
     KM_DECISION_PAIRS,          /* k(k-1)/2: a vote for each pair of classes, positive = the second */
-    KM_DECISION_CLASSES,        /* k > 2: a value for each class, the largest wins; k = 2: one value, positive =
-                                 * the second class */
+    KM_DECISION_CLASSES,        /* k > 2: a value for each class, the largest wins; k = 2: one value,
+                                 * positive = the second class */
     KM_DECISION_SIGN            /* one value: an inlier (+1) where it is positive, else an outlier (-1) */
 } KmDecision;
 

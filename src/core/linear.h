@@ -13,9 +13,10 @@ extern KmStatus km_linear_store(KmContext *ctx, const char *what, size_t d, size
 /* Check the arrays and make ready; how many values there are is for the decision to check. */
 extern KmStatus km_linear_prepare(KmContext *ctx, const KmModel *model, size_t d, KmDecision decision,
                                   KmScore *out);
-/* Where the features are U a of plainer ones (learner.h), keep "plain" (d_plain x m) = U' coef beside them, … */
+/* Where the features are U a of plainer ones (learner.h), keep "plain" (d_plain x m) = U' coef too, … */
 extern KmStatus km_linear_store_plain(KmContext *ctx, const KmStep *last, KmModel *model);
-/* … and score a instead of z: the same values but for rounding, without the work of U. *used: there is "plain". */
+/* … and score a instead of z: the same values but for rounding, without the work of U.  *used: there is
+ * "plain". */
 extern KmStatus km_linear_use_plain(KmContext *ctx, const KmModel *model, const KmStep *steps, KmScore *score,
                                     bool *used);
 /* Fail unless the table has two classes or more. */

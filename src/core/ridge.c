@@ -111,10 +111,9 @@ centred_row(const Fit *fit, size_t i, double *row)
 {
     const KmTable *table = fit->table;
 
-    for (size_t j = 0; j < fit->d; j++)
-        row[j] = table->x[i * fit->d + j] - fit->mean[j];
-    for (size_t t = 0; t < table->n_targets; t++)
-        row[fit->d + t] = table->y[i * table->n_targets + t] - fit->mean[fit->d + t];
+    memcpy(row, table->x + i * fit->d, fit->d * sizeof *row);
+    memcpy(row + fit->d, table->y + i * table->n_targets, table->n_targets * sizeof *row);
+    cblas_daxpy((int) fit->width, -1, fit->mean, 1, row, 1);
 }
 
 /* An error e in the mean only adds n e^2 to Z'Z: rounding is harmless. */
@@ -133,8 +132,7 @@ learn_means(KmContext *ctx, Fit *fit)
         if (i % BLOCK_ROWS == 0)
             KM_TRY(km_poll(ctx));
         centred_row(fit, i, row);
-        for (size_t j = 0; j < fit->width; j++)
-            sum[j] += w * row[j];
+        cblas_daxpy((int) fit->width, w, row, 1, sum, 1);
         total += w;
     }
     for (size_t j = 0; j < fit->width; j++)
@@ -150,11 +148,11 @@ add_rows(KmContext *ctx, const Fit *fit, size_t first, size_t rows, KmRidge *rid
     for (size_t r = 0; r < rows; r++)
     {
         double *row = fit->block + r * fit->width;
-        double root = sqrt(weight_of(fit->table, first + r));
+        double weight = weight_of(fit->table, first + r);
 
         centred_row(fit, first + r, row);
-        for (size_t j = 0; j < fit->width; j++)
-            row[j] *= root;
+        if (weight != 1)
+            cblas_dscal((int) fit->width, sqrt(weight), row, 1);
         for (size_t t = 0; t < ridge->m; t++)
             ridge->square[t] += row[fit->d + t] * row[fit->d + t];
     }
