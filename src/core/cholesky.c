@@ -14,18 +14,13 @@
 #include <string.h>
 
 #include "blas.h"
+#include "sizes.h"
 
 /* Columns factored at a time; at n = 5,000 all widths from 128 to 512 come within 4 % of dpotrf. */
 #define PANEL ((size_t) 256)
 /* Edge of the tiles in which the rest is updated: 0.5 Gflop a call, 10 ms at 50 Gflop/s, and large
  * enough for packing the operands (1/1024 of the work) to cost nothing. */
 #define TILE ((size_t) 1024)
-
-static size_t
-min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- factorisation ---- */
 

@@ -5,15 +5,10 @@
 #include "cholesky.h"
 
 #include "blas.h"
+#include "sizes.h"
 
 #define PANEL ((size_t) 256)
 #define TILE ((size_t) 1024)
-
-static size_t
-min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* C += A B or A'B by tiles; C is m x n, the inner dimension k. */
 static KmStatus

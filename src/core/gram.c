@@ -6,18 +6,13 @@
 #include <math.h>
 
 #include "blas.h"
+#include "sizes.h"
 
 /* Tiles of K: 512 KB, so that checks and mirrored copies read from the L2 cache. */
 #define TILE_ROWS ((size_t) 128)
 #define TILE_COLUMNS ((size_t) 512)
 /* Edge of the squares in which triangles are transposed. */
 #define SQUARE ((size_t) 64)
-
-static size_t
-min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- finite values ---- */
 

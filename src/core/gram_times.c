@@ -5,16 +5,11 @@
 
 #include "blas.h"
 #include "gram.h"
+#include "sizes.h"
 
 /* A tile of K, 512 KB, stays in the L2 cache while it is used twice. */
 #define TILE_ROWS ((size_t) 128)
 #define TILE_COLUMNS ((size_t) 512)
-
-static size_t
-min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* y += op(T) x for a tile of rows x columns: x and y have m columns. */
 static void

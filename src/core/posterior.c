@@ -9,6 +9,7 @@
 #include "blas.h"
 #include "cholesky.h"
 #include "gram.h"
+#include "sizes.h"
 
 /* Rows of the factor between two polls: 16 query rows against 64 rows of 10,000 are 10 Mflop. */
 #define ROWS_PER_POLL 64
@@ -30,12 +31,6 @@ struct KmPosterior
     double *values;             /* KM_SCORE_ROWS x stride */
     double *self;               /* KM_SCORE_ROWS */
 };
-
-static size_t
-min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- packed triangles ---- */
 

@@ -16,6 +16,7 @@
 #include "blas.h"
 #include "gram.h"
 #include "random.h"
+#include "sizes.h"
 
 #define BLOCK ((size_t) 64)     /* proposals drawn together */
 #define CHUNK ((size_t) 1024)   /* rows between polls: 0.1 Gflop at rank 1,000 */
@@ -38,12 +39,6 @@ typedef struct Search
     double among[BLOCK * BLOCK];        /* the residual among the proposals */
     double l[BLOCK * BLOCK];    /* its factor, of the accepted ones */
 } Search;
-
-static size_t
-min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- proposals ---- */
 

@@ -17,15 +17,10 @@
 #include "simd.h"
 #include "simd/tile_ops.h"
 #include "thin.h"
+#include "sizes.h"
 
 #define SMALL 1e-3
 #define SMALL_F32 1e-2f
-
-static size_t
-min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- geometries: first the whole block, then each row of it ---- */
 

@@ -18,15 +18,10 @@
 #include <string.h>
 
 #include "blas.h"
+#include "sizes.h"
 
 #define PANEL ((size_t) 32)     /* reflectors applied together */
 #define CHUNK ((size_t) 512)    /* rows updated between polls: 0.3 Gflop at n = 10,000 */
-
-static size_t
-min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- reduction ---- */
 
