@@ -10,9 +10,32 @@
 #include <string.h>
 
 #include "cholesky.h"
+#include "krr.h"
 #include "learner_types.h"
 
 #define LOG_2PI 1.8378770664093453
+#define ROWS_HINT "Fit fewer rows, or put nystroem or rff before ridge."
+
+/* ---- options ---- */
+
+/* Options of the other method are errors, not silence. */
+static KmStatus
+check(KmContext *ctx, const KmArgs *args)
+{
+    static const char *const iterative[] = {"tol", "max_iter", "rank"}, *const exact[] = {"loo", "optimize"};
+
+    for (size_t i = 0; i < sizeof iterative / sizeof *iterative; i++)
+        KM_TRY(km_krr_check_iterative(ctx, args, iterative[i]));
+    if (!km_krr_is_iterative(args))
+        return KM_OK;
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
+        if (km_arg_number(args, exact[i]) != 0.0)
+            return km_fail(ctx, KM_INVALID, "gp: %s goes with method=exact only", exact[i]);
+    if (km_arg_number(args, "variance") == 0.0)
+        return KM_OK;
+    km_fail(ctx, KM_INVALID, "gp: method=cg makes no factor, and so no variances");
+    return km_hint(ctx, KM_INVALID, "Write gp(..., method=cg, variance=false).");
+}
 
 /* ---- fitting ---- */
 
@@ -72,15 +95,17 @@ optimise(KmContext *ctx, const KmArgs *args, KmNode *node, KmGpSystem *system, K
 }
 
 static KmStatus
-fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
+fit_exactly(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
 {
     bool keep_factor = km_arg_number(args, "variance") != 0.0;
     double *intercept;
     KmGpSystem system;
 
-    KM_TRY(km_gp_check_size(ctx, table, keep_factor,
-                            keep_factor ? "Use variance=false, which keeps no factor, or fit fewer rows."
-                            : "Fit fewer rows, or put rff before ridge."));
+    KM_TRY(km_gp_check_size(ctx, table, &(KmGpSize) {
+        .factor = keep_factor, .work = (double) table->n + 4.0,
+        .model_hint = keep_factor ? "Use variance=false, which keeps no factor, or fit fewer rows." : ROWS_HINT,
+        .memory_hint = "Use gp(..., method=cg, variance=false), put nystroem or rff before ridge, or raise "
+        "kernelml.max_memory."}));
     KM_TRY(km_gp_open(ctx, table, km_arg_number(args, "center") != 0.0, &system));
     KM_TRY(km_gp_kernel(ctx, args, node, table, &system.kernel));
     system.noise = km_arg_number(args, "noise");
@@ -92,6 +117,37 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     *intercept = system.intercept;
     KM_TRY(km_model_add_array(ctx, model, "intercept", 1, 1, intercept));
     return km_gp_add_arrays(ctx, table, system.alpha, keep_factor ? system.a : NULL, model);
+}
+
+/* The mean alone: it is that of kernel ridge regression with lambda = noise, a white kernel being noise too. */
+static KmStatus
+fit_iteratively(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
+{
+    double lambda;
+    KmKernel *kernel;
+    KmKrr krr;
+
+    KM_TRY(km_gp_check_size(ctx, table, &(KmGpSize) {
+        .work = km_krr_iterative_work(args, table->n, 1), .model_hint = ROWS_HINT,
+        .memory_hint = "Use a lower rank, put nystroem or rff before ridge, or raise kernelml.max_memory."}));
+    KM_TRY(km_gp_kernel(ctx, args, node, table, &kernel));
+    lambda = km_arg_number(args, "noise") + km_kernel_white(kernel);
+    if (lambda == 0.0)
+        return km_fail(ctx, KM_INVALID, "gp: method=cg needs noise > 0");
+    km_kernel_clear_white(kernel);
+    KM_TRY(km_krr_open(ctx, table, kernel, lambda, km_arg_number(args, "center") != 0.0, &krr));
+    KM_TRY(km_krr_iterate(ctx, args, &krr, model));
+    KM_TRY(km_krr_coefficients(ctx, &krr));
+    KM_TRY(km_model_add_array(ctx, model, "intercept", 1, 1, krr.intercept));
+    return km_gp_add_arrays(ctx, table, krr.beta, NULL, model);
+}
+
+static KmStatus
+fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
+{
+    if (table->n_targets != 1)
+        return km_fail(ctx, KM_INVALID, "gp takes one target, got %zu", table->n_targets);
+    return (km_krr_is_iterative(args) ? fit_iteratively : fit_exactly) (ctx, args, node, table, model);
 }
 
 /* ---- scoring ---- */
@@ -131,9 +187,11 @@ const KmEstimatorType km_estimator_gp = {
             {.name = "restarts", .kinds = KM_KIND_INTEGER, .standard = "0", .min = 0, .max = 1000},
             {.name = "seed", .kinds = KM_KIND_INTEGER, .standard = "0", .min = 0, .max = 0x1p53},
             {.name = "variance", .kinds = KM_KIND_BOOL, .standard = "true"},
+            KM_CG_PARAMS,
         },
     },
     .target = KM_TARGET_NUMBER,
+    .check = check,
     .fit = fit,
     .prepare = prepare,
 };

@@ -39,9 +39,16 @@ extern KmStatus km_gp_optimise(KmContext *ctx, const KmArgs *args, KmGpSystem *s
 /* The kernel among an estimator's arguments with numbers for gamma=scale, written back into its syntax. */
 extern KmStatus km_gp_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table,
                              KmKernel **out);
-/* Refuse a model of more than KM_MODEL_MAX_BYTES, and work over the memory cap, before any of it;
- * factor: whether the model keeps one; hint: what to do about a large model. */
-extern KmStatus km_gp_check_size(KmContext *ctx, const KmTable *table, bool factor, const char *hint);
+/* What a fit is to be refused for before any of it. */
+typedef struct KmGpSize
+{
+    bool factor;                /* the model keeps one */
+    double work;                /* doubles per row that the method needs beside the rows */
+    const char *model_hint;     /* what to do about a model of more than KM_MODEL_MAX_BYTES */
+    const char *memory_hint;    /* about work over the memory cap */
+} KmGpSize;
+
+extern KmStatus km_gp_check_size(KmContext *ctx, const KmTable *table, const KmGpSize *size);
 /* Add the rows of the table, coefficients (n) and, unless it is NULL, the factor in the lower triangle of an
  * n x n matrix, which is packed in its place. */
 extern KmStatus km_gp_add_arrays(KmContext *ctx, const KmTable *table, double *coef, double *factor,

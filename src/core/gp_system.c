@@ -23,8 +23,6 @@ km_gp_open(KmContext *ctx, const KmTable *table, bool center, KmGpSystem *out)
     size_t n = table->n;
     KmColumns columns;
 
-    if (table->n_targets != 1)
-        return km_fail(ctx, KM_INVALID, "gp takes one target, got %zu", table->n_targets);
     *out = (KmGpSystem) {.table = table};
     if (center)
     {
@@ -106,10 +104,10 @@ km_gp_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *ta
 }
 
 KmStatus
-km_gp_check_size(KmContext *ctx, const KmTable *table, bool factor, const char *hint)
+km_gp_check_size(KmContext *ctx, const KmTable *table, const KmGpSize *size)
 {
     double n = (double) table->n, d = (double) table->d;
-    double model_bytes = 8.0 * n * (d + 2.0 + (factor ? (n + 1.0) / 2.0 : 0.0));
+    double model_bytes = 8.0 * n * (d + 2.0 + (size->factor ? (n + 1.0) / 2.0 : 0.0));
     char what[64];
 
     if (model_bytes > (double) KM_MODEL_MAX_BYTES)
@@ -117,11 +115,10 @@ km_gp_check_size(KmContext *ctx, const KmTable *table, bool factor, const char *
         km_fail(ctx, KM_LIMIT,
                 "a Gaussian process model of %zu rows and %zu features would have %.0f bytes, the limit "
                 "is %zu", table->n, table->d, model_bytes, KM_MODEL_MAX_BYTES);
-        return km_hint(ctx, KM_LIMIT, "%s", hint);
+        return km_hint(ctx, KM_LIMIT, "%s", size->model_hint);
     }
     snprintf(what, sizeof what, "a Gaussian process on %zu rows", table->n);
-    return km_reserve(ctx, 8.0 * n * (n + 3.0 * d + 4.0), what,
-                      "Use rff before ridge, or raise kernelml.max_memory.");
+    return km_reserve(ctx, 8.0 * n * (3.0 * d + size->work), what, size->memory_hint);
 }
 
 KmStatus

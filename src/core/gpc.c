@@ -234,7 +234,9 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     KmKernel *kernel;
 
     KM_TRY(check_classes(ctx, table));
-    KM_TRY(km_gp_check_size(ctx, table, true, "Fit fewer rows, or use svc."));
+    KM_TRY(km_gp_check_size(ctx, table, &(KmGpSize) {
+        .factor = true, .work = (double) table->n + 4.0, .model_hint = "Fit fewer rows, or use svc.",
+        .memory_hint = "Use svc, put nystroem or rff before logistic, or raise kernelml.max_memory."}));
     KM_TRY(km_gp_kernel(ctx, args, node, table, &kernel));
     KM_TRY(laplace_create(ctx, table, kernel, &laplace));
     KM_TRY(find_mode(ctx, &laplace));

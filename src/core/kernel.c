@@ -367,6 +367,14 @@ double km_kernel_white(const KmKernel *kernel)
     return variance;
 }
 
+void km_kernel_clear_white(KmKernel *kernel)
+{
+    if (kernel->op == KM_OP_LEAF && is_white(&kernel->leaf))
+        kernel->leaf.p[0] = 0;
+    for (size_t i = 0; i < kernel->n; i++)
+        km_kernel_clear_white(kernel->child[i]);
+}
+
 /* ---- precomputed: its rows are no vectors ---- */
 
 static bool is_index(const KmLeaf *leaf)

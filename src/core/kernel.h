@@ -149,6 +149,8 @@ extern KmStatus km_median_distance(KmContext *ctx, size_t n, size_t d, const dou
                                    KmPairwise what, double *out);
 /* Total variance of the white() summands: in the diagonal of a Gram, but not in km_kernel_value(x, x). */
 extern double km_kernel_white(const KmKernel *kernel);
+/* Make it 0. */
+extern void km_kernel_clear_white(KmKernel *kernel);
 /* True if rows are [number, k(x,1), …, k(x,n)]: precomputed. */
 extern bool km_kernel_is_index(const KmKernel *kernel);
 /* Of such rows to be fitted (others pass): fail unless their numbers are within them and K is symmetric. */

@@ -23,22 +23,15 @@ is_given(const KmArgs *args, const char *name)
     return km_arg(args, name)->kind != 0;
 }
 
-static bool
-is_iterative(const KmArgs *args)
-{
-    return km_arg_is(args, "method", "cg");
-}
-
 /* Options of the other method are errors, not silence. */
 static KmStatus
 check_method(KmContext *ctx, const KmArgs *args)
 {
     static const char *const iterative[] = {"tol", "max_iter", "rank", "seed"};
 
-    for (size_t i = 0; i < sizeof iterative / sizeof *iterative && !is_iterative(args); i++)
-        if (is_given(args, iterative[i]))
-            return km_fail(ctx, KM_INVALID, "krr: %s goes with method=cg only", iterative[i]);
-    if (!is_iterative(args))
+    for (size_t i = 0; i < sizeof iterative / sizeof *iterative; i++)
+        KM_TRY(km_krr_check_iterative(ctx, args, iterative[i]));
+    if (!km_krr_is_iterative(args))
         return KM_OK;
     if (is_given(args, "select") || km_arg_number(args, "loo") != 0.0)
         return km_fail(ctx, KM_INVALID, "krr: %s goes with method=exact only",
@@ -132,6 +125,28 @@ set_right_sides(KmContext *ctx, KmKrr *krr)
     return KM_OK;
 }
 
+KmStatus
+km_krr_open(KmContext *ctx, const KmTable *table, const KmKernel *kernel, double lambda, bool center,
+            KmKrr *out)
+{
+    *out = (KmKrr) {.kernel = kernel, .table = table, .lambda = lambda};
+    KM_TRY(km_points_create(ctx, kernel, table->n, table->d, table->x, NULL, &out->points));
+    KM_TRY(set_roots(ctx, out));
+    KM_TRY(set_intercept(ctx, out, center));
+    return set_right_sides(ctx, out);
+}
+
+KmStatus
+km_krr_coefficients(KmContext *ctx, const KmKrr *krr)
+{
+    size_t n = krr->table->n, targets = krr->table->n_targets;
+
+    for (size_t i = 0; i < n && krr->root != NULL; i++)
+        for (size_t t = 0; t < targets; t++)
+            krr->beta[i * targets + t] *= krr->root[i];
+    return km_matrix_check_finite(ctx, n, targets, targets, krr->beta, "the coefficients");
+}
+
 /* ---- the exact method ---- */
 
 /* Without lambda nothing may be added in silence: what the user asked for has no solution. */
@@ -211,8 +226,8 @@ work_per_row(const KmArgs *args, const KmTable *table)
 {
     double targets = (double) table->n_targets, n = (double) table->n;
 
-    if (is_iterative(args))
-        return (double) km_krr_rank(args, table->n) + 8.0 * (targets + 1.0);
+    if (km_krr_is_iterative(args))
+        return km_krr_iterative_work(args, table->n, table->n_targets);
     if (is_given(args, "select"))
         return n + 2.0 * targets + 300.0 + 2.0 * (double) km_arg(args, "lambda")->rows * (targets + 2.0);
     return n + 2.0 * targets;
@@ -235,7 +250,7 @@ check_size(KmContext *ctx, const KmArgs *args, const KmTable *table)
     }
     snprintf(what, sizeof what, "kernel ridge on %zu rows", table->n);
     return km_reserve(ctx, 8.0 * n * (3.0 * d + work_per_row(args, table)), what,
-                      is_iterative(args) ? "Use a lower rank, put nystroem or rff before ridge, or raise "
+                      km_krr_is_iterative(args) ? "Use a lower rank, put nystroem or rff before ridge, or raise "
                       "kernelml.max_memory." : MEMORY_HINT);
 }
 
@@ -266,7 +281,6 @@ write_lambda(KmContext *ctx, KmNode *node, double lambda)
     return km_node_set(ctx, node, "lambda", value);
 }
 
-/* Rows, and alpha = S beta in place of beta. */
 static KmStatus
 add_arrays(KmContext *ctx, const KmKrr *krr, KmModel *model)
 {
@@ -274,10 +288,7 @@ add_arrays(KmContext *ctx, const KmKrr *krr, KmModel *model)
     size_t n = table->n, targets = table->n_targets;
     double *rows;
 
-    for (size_t i = 0; i < n && krr->root != NULL; i++)
-        for (size_t t = 0; t < targets; t++)
-            krr->beta[i * targets + t] *= krr->root[i];
-    KM_TRY(km_matrix_check_finite(ctx, n, targets, targets, krr->beta, "kernel ridge: the coefficients"));
+    KM_TRY(km_krr_coefficients(ctx, krr));
     KM_TRY(km_alloc_bytes(ctx, n, table->d * sizeof *rows, (void **) &rows));
     memcpy(rows, table->x, n * table->d * sizeof *rows);
     KM_TRY(km_model_add_array(ctx, model, "rows", n, table->d, rows));
@@ -288,17 +299,14 @@ add_arrays(KmContext *ctx, const KmKrr *krr, KmModel *model)
 static KmStatus
 fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
 {
-    KmKrr krr = {.table = table, .lambda = km_arg_number(args, "lambda")};
     KmKernel *kernel;
+    KmKrr krr;
 
     KM_TRY(check_size(ctx, args, table));
     KM_TRY(resolve_kernel(ctx, args, node, table, &kernel));
-    krr.kernel = kernel;
-    KM_TRY(km_points_create(ctx, kernel, table->n, table->d, table->x, NULL, &krr.points));
-    KM_TRY(set_roots(ctx, &krr));
-    KM_TRY(set_intercept(ctx, &krr, km_arg_number(args, "center") != 0.0));
-    KM_TRY(set_right_sides(ctx, &krr));
-    if (is_iterative(args))
+    KM_TRY(km_krr_open(ctx, table, kernel, km_arg_number(args, "lambda"), km_arg_number(args, "center") != 0.0,
+                       &krr));
+    if (km_krr_is_iterative(args))
         KM_TRY(km_krr_iterate(ctx, args, &krr, model));
     else
         KM_TRY(solve_exactly(ctx, args, &krr, model));
@@ -367,7 +375,6 @@ prepare(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmSc
 }
 
 static const char *const criteria[] = {"loo", "gcv", NULL};
-static const char *const methods[] = {"exact", "cg", NULL};
 
 const KmEstimatorType km_estimator_krr = {
     .signature = {
@@ -381,10 +388,7 @@ const KmEstimatorType km_estimator_krr = {
             {.name = "center", .kinds = KM_KIND_BOOL, .standard = "true"},
             {.name = "loo", .kinds = KM_KIND_BOOL, .standard = "false"},
             {.name = "select", .kinds = KM_KIND_WORD, .words = criteria},
-            {.name = "method", .kinds = KM_KIND_WORD, .standard = "exact", .words = methods},
-            {.name = "tol", .kinds = KM_KIND_NUMBER, .min = 0, .max = 1, .open = true},
-            {.name = "max_iter", .kinds = KM_KIND_INTEGER, .min = 1, .max = 1e9},
-            {.name = "rank", .kinds = KM_KIND_INTEGER, .min = 0, .max = 1e6},
+            KM_CG_PARAMS,
             {.name = "seed", .kinds = KM_KIND_INTEGER, .min = 0, .max = 9007199254740991},
         },
     },

@@ -1,5 +1,5 @@
 /*
- * krr_cg.c: kernel ridge regression by preconditioned conjugate gradients.
+ * krr_cg.c: method=cg of krr and gp: the same system by preconditioned conjugate gradients.
  *
  * A beta = b for A = S K S + lambda I, one b for each target, all sharing the products with K, whose tiles
  * are made again each time: memory O(n rank).  The preconditioner is P = F F' + lambda I with F F' ~ S K S by
@@ -43,10 +43,34 @@ option(const KmArgs *args, const char *name, double standard)
     return km_arg(args, name)->kind != 0 ? km_arg_number(args, name) : standard;
 }
 
-size_t
-km_krr_rank(const KmArgs *args, size_t n)
+static size_t
+wanted_rank(const KmArgs *args, size_t n)
 {
     return (size_t) fmin(option(args, "rank", RANK), (double) n);
+}
+
+/* ---- options ---- */
+
+const char *const km_krr_methods[] = {"exact", "cg", NULL};
+
+bool
+km_krr_is_iterative(const KmArgs *args)
+{
+    return km_arg_is(args, "method", "cg");
+}
+
+KmStatus
+km_krr_check_iterative(KmContext *ctx, const KmArgs *args, const char *name)
+{
+    if (km_krr_is_iterative(args) || km_arg(args, name)->kind == 0)
+        return KM_OK;
+    return km_fail(ctx, KM_INVALID, "%s: %s goes with method=cg only", args->signature->name, name);
+}
+
+double
+km_krr_iterative_work(const KmArgs *args, size_t n, size_t targets)
+{
+    return (double) wanted_rank(args, n) + 8.0 * ((double) targets + 1.0);
 }
 
 /* ---- the preconditioner ---- */
@@ -79,9 +103,9 @@ create_preconditioner(KmContext *ctx, const KmArgs *args, Solver *solver)
     const KmKrr *krr = solver->krr;
     double jitter;
 
-    if (km_krr_rank(args, solver->n) == 0)
+    if (wanted_rank(args, solver->n) == 0)
         return KM_OK;
-    KM_TRY(km_rpcholesky(ctx, krr->kernel, krr->points, krr->root, km_krr_rank(args, solver->n), DBL_EPSILON,
+    KM_TRY(km_rpcholesky(ctx, krr->kernel, krr->points, krr->root, wanted_rank(args, solver->n), DBL_EPSILON,
                          (uint64_t) option(args, "seed", 0), &solver->f));
     if (solver->f.rank == 0)
         return KM_OK;
@@ -153,7 +177,7 @@ apply_system(KmContext *ctx, const Solver *solver, const double *x, double *out)
     for (size_t i = 0; i < n * targets; i++)
         out[i] = (krr->root == NULL ? 1.0 : krr->root[i / targets]) * out[i] + krr->lambda * x[i];
     return km_matrix_check_finite(ctx, n, targets, targets, out,
-                                  "kernel ridge: a product with the kernel matrix");
+                                  "a product with the kernel matrix");
 }
 
 static double
@@ -281,15 +305,15 @@ release(KmContext *ctx, Solver *solver)
 }
 
 static KmStatus
-add_facts(KmContext *ctx, const Solver *solver, KmModel *model)
+add_facts(KmContext *ctx, const KmArgs *args, const Solver *solver, KmModel *model)
 {
     double residual = worst_residual(solver);
     bool converged = residual <= solver->tol;
 
     if (!converged)
         km_warn(ctx,
-                "krr did not converge: after %" PRIu64 " iterations the relative residual is %g, tol is %g",
-                solver->iterations, residual, solver->tol);
+                "%s did not converge: after %" PRIu64 " iterations the relative residual is %g, tol is %g",
+                args->signature->name, solver->iterations, residual, solver->tol);
     KM_TRY(km_model_add_fact(ctx, model, "residual", KM_FACT_NUMBER, residual));
     KM_TRY(km_model_add_fact(ctx, model, "iterations", KM_FACT_COUNT, (double) solver->iterations));
     KM_TRY(km_model_add_fact(ctx, model, "converged", KM_FACT_BOOL, converged));
@@ -308,7 +332,7 @@ km_krr_iterate(KmContext *ctx, const KmArgs *args, KmKrr *krr, KmModel *model)
     KM_TRY(create_vectors(ctx, &solver));
     memset(krr->beta, 0, solver.n * solver.targets * sizeof *krr->beta);
     KM_TRY(iterate(ctx, &solver, krr->beta));
-    KM_TRY(add_facts(ctx, &solver, model));
+    KM_TRY(add_facts(ctx, args, &solver, model));
     release(ctx, &solver);
     return KM_OK;
 }

@@ -26,7 +26,7 @@ typedef enum KmKind
     KM_KIND_KERNEL = 128        /* a kernel expression */
 } KmKind;
 
-#define KM_MAX_PARAMS 12
+#define KM_MAX_PARAMS 14
 
 typedef struct KmParam
 {

@@ -86,6 +86,18 @@ FROM (SELECT fit('gp(variance=false)', ARRAY[i]::float8[], sin(i)) AS m,
              fit('gp', ARRAY[i]::float8[], sin(i)) AS f FROM generate_series(1, 30) i) t;
 SELECT error_of(format('SELECT kernelml.predict_dist(%L::bytea, ARRAY[1.0])', fit('krr', x, y))) FROM sine;
 
+-- Conjugate gradients: the same mean, also with weights and a white kernel; the residual is reported.
+SELECT near(predict(cg, '{2.3}'), predict(exact, '{2.3}'), 1e-9) AS mean,
+       (model_info(cg)->>'residual')::float8 <= 1e-12 AS residual, model_info(cg)->'converged' AS converged,
+       error_of(format('SELECT kernelml.predict_dist(%L::bytea, ARRAY[1.0])', cg)) AS variance
+FROM (SELECT fit('gp(rbf(length_scale=1) + white(0.2), noise=0.1, method=cg, tol=1e-12, variance=false)', x, y,
+                 x[1] + 0.5) AS cg,
+             fit('gp(rbf(length_scale=1) + white(0.2), noise=0.1)', x, y, x[1] + 0.5) AS exact FROM sine) t;
+SELECT whole_error_of($$SELECT 'gp(method=cg)'::learner$$);
+SELECT whole_error_of($$SELECT 'gp(method=cg, variance=false, optimize=true)'::learner$$);
+SELECT whole_error_of($$SELECT 'gp(rank=20)'::learner$$);
+SELECT whole_error_of($$SELECT kernelml.fit('gp(noise=0, method=cg, variance=false)', x, y) FROM sine$$);
+
 -- Draws (E061): the same for the same seed, others for another one; moments as they should be.
 SELECT a = b AS repeats, a <> c AS differs, array_dims(a) AS shape
 FROM (SELECT gp_sample(m, xs, 3, 7) AS a, gp_sample(m, xs, 3, 7) AS b, gp_sample(m, xs, 3, 8) AS c
