@@ -5,6 +5,7 @@
  * rule of Fan, Chen and Lin (2005).  Two passes over the variables a step: one chooses j, one
  * updates the gradient and already finds the next i and the gap.
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -448,6 +449,26 @@ whole_limit(const KmSmo *smo)
     return smo->n <= WHOLE_MOST ? smo->n : 0;
 }
 
+/* Rounding can leave a variable a hair off a bound or kink, where it would count as free and set the bias
+ * alone.  The sum of b is known to epsilon sum |b|: what is closer than that is there. */
+static void
+settle(KmSmo *smo, KmSmoGroup *group)
+{
+    double hair = 0;
+
+    for (size_t v = 0; v < smo->n; v++)
+        hair += DBL_EPSILON * fabs(group->b[v]);
+    for (size_t v = 0; v < smo->n; v++)
+    {
+        double b = group->b[v], top = ceiling_of(smo, group, v), bottom = floor_of(smo, group, v);
+
+        if (!(fmin(top - b, b - bottom) <= hair))
+            continue;
+        group->b[v] = top - b < b - bottom ? top : bottom;
+        km_smo_status(smo, group, v);
+    }
+}
+
 /* Steps and fresh gradients in turn, until a fresh one confirms the optimum.  A fresh gradient that keeps
  * finding the same gap shows that rounding allows no more. */
 static KmStatus
@@ -461,6 +482,8 @@ optimise(KmContext *ctx, KmSmo *smo, const KmQuadratic *problem, KmRows *rows)
         KM_TRY(km_smo_steps(ctx, smo, problem->tol, whole_limit(smo), kept_row, rows));
         if (goes_on(smo, problem->tol))
             KM_TRY(km_smo_blocks(ctx, smo, problem->tol, rows));
+        for (size_t k = 0; k < smo->n_groups; k++)
+            settle(smo, &smo->group[k]);
         KM_TRY(refresh_gradient(ctx, smo, rows));
         stalls = km_smo_gap(smo) < smallest ? 0 : stalls + 1;
         smallest = fmin(smallest, km_smo_gap(smo));

@@ -178,8 +178,45 @@ soft_margin(void **unused)
     end(&fitted);
     fitted = fit("svc(linear, cost=0.5, tol=1e-9)", 7, 2, points, point_label);
     assert_near(fact(&fitted, "objective"), 1.75, 1e-8);
-    assert_in_range((long) (1e6 * -intercept(&fitted)), 999999, 2000001);
+    assert_near(intercept(&fitted), -1.5, 1e-8);
     end(&fitted);
+}
+
+/* Rows x of class 1 and -x of class 0 with equal weights, all within the margin: w = 2 c sum w_i x_i, every
+ * alpha at its bound, and b by symmetry 0, the middle of an interval about as wide as 2. */
+static void
+every_row_at_its_bound(void **unused)
+{
+    enum { HALF = 40 };
+    double x[2 * HALF], w[2 * HALF], slope;
+    uint32_t label[2 * HALF];
+    KmClasses classes = numbered(2);
+    uint64_t seed = 21;
+
+    (void) unused;
+    for (int trial = 0; trial < 50; trial++)
+    {
+        Fitted fitted;
+
+        slope = 0;
+        for (size_t i = 0; i < HALF; i++)
+        {
+            size_t mirror = 2 * HALF - 1 - i;
+
+            x[i] = -(x[mirror] = next_uniform(&seed, 0.1, 1));
+            w[i] = w[mirror] = next_uniform(&seed, 0.1, 3);
+            label[i] = 0;
+            label[mirror] = 1;
+            slope += 2 * 0.001 * w[i] * x[mirror];
+        }
+        fitted = fit_table("svc(linear, c=0.001)", 2 * HALF, 1, x, label, w, &classes);
+        assert_int_equal(fitted.status, KM_OK);
+        assert_near(intercept(&fitted), 0, 1e-12);
+        assert_near(decision(&fitted, (double[]) {1}), slope, 1e-12);
+        for (size_t s = 0; s < 2 * HALF; s++)
+            assert_true(fabs(km_model_array(fitted.model, "coef")->data[s]) == 0.001 * w[s]);
+        end(&fitted);
+    }
 }
 
 static void
@@ -878,6 +915,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hard_margin),
         cmocka_unit_test(soft_margin),
+        cmocka_unit_test(every_row_at_its_bound),
         cmocka_unit_test(exclusive_or),
         cmocka_unit_test(two_moons),
         cmocka_unit_test(breast_cancer),
