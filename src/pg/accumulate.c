@@ -9,6 +9,7 @@
 #include "glue.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_type.h"
 #include "common/base64.h"
 #include "funcapi.h"
 #include "libpq/pqformat.h"
@@ -42,6 +43,7 @@ value_make(size_t bytes)
 /* What a call site keeps between rows. */
 typedef struct SumsCall
 {
+    MemoryContext memory;       /* lives as long as this */
     KmContext *ctx;             /* of everything below */
     struct varlena *spec;       /* learner as given to accumulate, or NULL */
     KmText text;                /* canonical text of the map */
@@ -54,20 +56,17 @@ typedef struct SumsCall
 static SumsCall *
 sums_call(FunctionCallInfo fcinfo)
 {
-    SumsCall *call = fcinfo->flinfo->fn_extra;
+    MemoryContext memory;
+    SumsCall *call = kml_call_site(fcinfo, sizeof *call, &memory);
 
-    if (call == NULL)
-    {
-        call = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof *call);
-        fcinfo->flinfo->fn_extra = call;
-    }
+    call->memory = memory;
     return call;
 }
 
 static void
-set_learner(SumsCall *call, MemoryContext memory, const char *text, size_t length)
+set_learner(SumsCall *call, const char *text, size_t length)
 {
-    KmContext *ctx = kml_context_create(memory);
+    KmContext *ctx = kml_context_create(call->memory);
     KmText canonical = {0};
 
     if (call->ctx)
@@ -95,7 +94,7 @@ map_for(SumsCall *call, size_t d, size_t targets)
 
 /* Add the waiting rows of a value that is in use. */
 static void
-flush(SumsCall *call, MemoryContext memory, KmSums *sums)
+flush(SumsCall *call, KmSums *sums)
 {
     const char *text = km_sums_learner(sums);
 
@@ -103,7 +102,7 @@ flush(SumsCall *call, MemoryContext memory, KmSums *sums)
         return;
     if (call->ctx == NULL || call->text.length != sums->learner_bytes ||
         memcmp(call->text.data, text, sums->learner_bytes) != 0)
-        set_learner(call, memory, text, sums->learner_bytes);
+        set_learner(call, text, sums->learner_bytes);
     kml_check(call->ctx, km_sums_flush(call->ctx, map_for(call, sums->d, sums->targets), sums));
 }
 
@@ -157,7 +156,7 @@ stored_for_output(FunctionCallInfo fcinfo)
 {
     struct varlena *value = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0));
 
-    flush(sums_call(fcinfo), fcinfo->flinfo->fn_mcxt, sums_of(value));
+    flush(sums_call(fcinfo), sums_of(value));
     return stored(sums_of(value));
 }
 
@@ -217,6 +216,17 @@ kml_accumulator_send(PG_FUNCTION_ARGS)
 
 /* ---- accumulate ---- */
 
+/* The type of an argument as the function declares it: a caller may have no expression (Citus). */
+static Oid
+declared_type(FunctionCallInfo fcinfo, int i)
+{
+    Oid *types;
+    int n;
+
+    get_func_signature(fcinfo->flinfo->fn_oid, &types, &n);
+    return types[i];
+}
+
 /* Set up the call for its learner; the map is made when a row tells its columns. */
 static SumsCall *
 accumulate_call(FunctionCallInfo fcinfo)
@@ -226,20 +236,18 @@ accumulate_call(FunctionCallInfo fcinfo)
 
     if (call->spec == NULL || !kml_varlena_equal(call->spec, spec))
     {
-        MemoryContext memory = fcinfo->flinfo->fn_mcxt, old;
+        MemoryContext old;
 
-        set_learner(call, memory, VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec));
+        set_learner(call, VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec));
         old = MemoryContextSwitchTo(call->ctx->owner);
         call->spec = kml_spec_make(VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec));
         MemoryContextSwitchTo(old);
     }
     if (!OidIsValid(call->x.type))
     {
-        MemoryContext memory = fcinfo->flinfo->fn_mcxt;
-
-        kml_vector_reader_init(&call->x, get_fn_expr_argtype(fcinfo->flinfo, 2), "x", memory);
-        if (type_is_array(get_fn_expr_argtype(fcinfo->flinfo, 3)))
-            kml_vector_reader_init(&call->y, get_fn_expr_argtype(fcinfo->flinfo, 3), "y", memory);
+        kml_vector_reader_init(&call->x, FLOAT8ARRAYOID, "x", call->memory);
+        if (declared_type(fcinfo, 3) == FLOAT8ARRAYOID)
+            kml_vector_reader_init(&call->y, FLOAT8ARRAYOID, "y", call->memory);
     }
     PG_FREE_IF_COPY(spec, 1);
     return call;
@@ -388,7 +396,6 @@ Datum
 kml_accumulator_combine(PG_FUNCTION_ARGS)
 {
     SumsCall *call = sums_call(fcinfo);
-    MemoryContext memory = fcinfo->flinfo->fn_mcxt;
     struct varlena *a = (struct varlena *) PG_GETARG_POINTER(0);
     struct varlena *b = PG_DETOAST_DATUM(PG_GETARG_DATUM(1));
 
@@ -396,11 +403,11 @@ kml_accumulator_combine(PG_FUNCTION_ARGS)
         elog(ERROR, "accumulator combine called outside an aggregate");
     /* the first value that a strict transition starts from may still be toasted or stored */
     a = PG_DETOAST_DATUM(PointerGetDatum(a));
-    flush(call, memory, sums_of(a));
+    flush(call, sums_of(a));
     if (sums_of(b)->waiting > 0)
     {
         b = PG_DETOAST_DATUM_COPY(PointerGetDatum(b));
-        flush(call, memory, sums_of(b));
+        flush(call, sums_of(b));
     }
     PG_RETURN_POINTER(merge_into(a, sums_of(b), 1));
 }
@@ -411,7 +418,7 @@ kml_accumulator_final(PG_FUNCTION_ARGS)
 {
     struct varlena *value = PG_DETOAST_DATUM(PG_GETARG_DATUM(0));
 
-    flush(sums_call(fcinfo), fcinfo->flinfo->fn_mcxt, sums_of(value));
+    flush(sums_call(fcinfo), sums_of(value));
     PG_RETURN_POINTER(stored(sums_of(value)));
 }
 

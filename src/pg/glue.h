@@ -74,6 +74,12 @@ extern struct varlena *kml_spec_make(const char *text, size_t length);
 /* Equal bytes, whatever the headers. */
 extern bool kml_varlena_equal(const struct varlena *a, const struct varlena *b);
 
+/* ---- call_site.c ---- */
+
+/* What the functions of one aggregate in a query keep between calls: `bytes`, zero at first, and the context
+ * that lives as long.  An ordinary function may ask too. */
+extern void *kml_call_site(FunctionCallInfo fcinfo, size_t bytes, MemoryContext *memory);
+
 /* ---- model_info.c ---- */
 
 /* A learner's text with long constants as their counts, "" for "". */
