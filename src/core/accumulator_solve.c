@@ -13,6 +13,7 @@
 #include "sums_products.h"
 
 #define HALF_THE_DIGITS 1e-8
+#define STEPS_SIZE 400          /* of steps in messages */
 
 /* ---- digits ---- */
 
@@ -102,12 +103,20 @@ static KmStatus
 check_estimator(KmContext *ctx, const KmLearner *learner)
 {
     if (learner->estimator != &km_estimator_ridge)
-        return km_fail(ctx, KM_UNSUPPORTED, "a model can be solved from sums for ridge only, not for %s",
-                       learner->estimator == NULL ? "feature steps alone"
-                       : learner->estimator->signature.name);
+    {
+        km_fail(ctx, KM_UNSUPPORTED, "sums are solved for ridge, not for %s", km_learner_name(learner));
+        return km_hint(ctx, KM_UNSUPPORTED, "End the learner with ridge, or fit it to the rows.");
+    }
     if (learner->has_grid)
         return km_fail(ctx, KM_UNSUPPORTED, "lambda of ridge must be one number here, not a grid");
     return KM_OK;
+}
+
+/* Steps in out[STEPS_SIZE]. */
+static const char *
+quote_steps(size_t length, const char *text, char *out)
+{
+    return length == 0 ? "no steps" : km_quote_part(length, text, STEPS_SIZE, out);
 }
 
 /* The steps, if the learner has any, must be those of the sums. */
@@ -115,13 +124,15 @@ static KmStatus
 check_steps(KmContext *ctx, const KmLearner *learner, const KmSums *sums)
 {
     KmText text = {0};
+    char own[STEPS_SIZE], others[STEPS_SIZE];
 
     KM_TRY(km_feature_map_text(ctx, learner, &text));
     if (text.length == sums->learner_bytes && memcmp(text.data, km_sums_learner(sums), text.length) == 0)
         return KM_OK;
     km_fail(ctx, KM_INVALID, "the learner's feature steps are not those of the accumulator");
-    return km_detail(ctx, KM_INVALID, "The learner has %.400s, the accumulator %.*s.", text.data,
-                     (int) (sums->learner_bytes < 400 ? sums->learner_bytes : 400), km_sums_learner(sums));
+    return km_detail(ctx, KM_INVALID, "The learner has %s, the accumulator %s.",
+                     quote_steps(text.length, text.data, own),
+                     quote_steps(sums->learner_bytes, km_sums_learner(sums), others));
 }
 
 static KmStatus
@@ -233,11 +244,14 @@ read_coefficients(KmContext *ctx, const KmModel *model, const KmSums *sums, cons
 
     KM_TRY(km_learner_parse(ctx, model->learner, strlen(model->learner), &learner));
     if (learner->estimator != &km_estimator_ridge)
-        return km_fail(ctx, KM_UNSUPPORTED, "squared errors on sums are those of ridge models only");
+    {
+        km_fail(ctx, KM_UNSUPPORTED, "squared_error needs a model of ridge, not %s", km_learner_name(learner));
+        return km_hint(ctx, KM_UNSUPPORTED, "Sums tell the errors of ridge only; those of others need the rows.");
+    }
     KM_TRY(check_steps(ctx, learner, sums));
     if (coefficients != NULL && coefficients->columns != sums->targets)
-        return km_fail(ctx, KM_INVALID, "the model has %zu targets, the accumulator %u",
-                       coefficients->columns, sums->targets);
+        return km_fail(ctx, KM_INVALID, "the model has %zu target%s, the accumulator %u",
+                       coefficients->columns, km_plural(coefficients->columns), sums->targets);
     KM_TRY(km_model_expect(ctx, model, "coef", sums->features, sums->targets, &coefficients));
     KM_TRY(km_model_expect(ctx, model, "intercept", 1, sums->targets, &intercept));
     *w = coefficients->data;

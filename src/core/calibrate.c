@@ -23,12 +23,14 @@ struct KmCalibration
 static KmStatus
 check_distinct(KmContext *ctx, const KmArgs *args, const KmTable *table, const size_t *distinct)
 {
+    char quoted[KM_QUOTE_SIZE];
+
     for (size_t c = 0; c < table->classes->n; c++)
         if (distinct[c] < FOLDS)
         {
             km_fail(ctx, KM_DATA,
                     "%s with probability=true needs at least %d different rows of each class, class \"%s\" has %zu",
-                    args->signature->name, FOLDS, table->classes->text[c], distinct[c]);
+                    args->signature->name, FOLDS, km_quote(table->classes->text[c], quoted), distinct[c]);
             return km_hint(ctx, KM_DATA, "Fit without probability, or to more rows.");
         }
     return KM_OK;

@@ -25,6 +25,28 @@ typedef struct BlockHeader
 
 /* ---- errors ---- */
 
+/* The most bytes, at most `most` of text[length], that do not end inside a UTF-8 character. */
+static size_t
+whole_characters(const char *text, size_t length, size_t most)
+{
+    if (length <= most)
+        return length;
+    while (most > 0 && km_is_continuation(text[most]))
+        most--;
+    return most;
+}
+
+const char *
+km_quote_part(size_t length, const char *text, size_t size, char *out)
+{
+    size_t shown = strnlen(text, length < size ? length : size);
+    size_t kept = shown < size ? shown : whole_characters(text, shown, size - sizeof "...");
+
+    memcpy(out, text, kept);
+    strcpy(out + kept, kept < shown ? "..." : "");
+    return out;
+}
+
 /* Format into field[size], never ending inside a UTF-8 character.  By way of a
  * local buffer, because the arguments may point into the field itself. */
 static void
@@ -34,13 +56,7 @@ format_field(size_t size, char *field, const char *format, va_list args)
     size_t length;
 
     vsnprintf(text, sizeof text, format, args);
-    length = strlen(text);
-    if (length >= size)
-    {
-        length = size - 1;
-        while (length > 0 && km_is_continuation(text[length]))
-            length--;
-    }
+    length = whole_characters(text, strlen(text), size - 1);
     memcpy(field, text, length);
     field[length] = '\0';
 }

@@ -89,12 +89,19 @@ extern KmStatus km_detail(KmContext *ctx, KmStatus status, const char *format, .
     __attribute__((format(printf, 3, 4)));
 extern KmStatus km_hint(KmContext *ctx, KmStatus status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* A user's text as a message shows it: the first of its bytes up to a NUL, cut between UTF-8 characters to fit
+ * into out[size], then "..."; no more of it is read.  Returns out. */
+#define KM_QUOTE_SIZE 64
+#define km_quote(text, out) km_quote_part(SIZE_MAX, text, KM_QUOTE_SIZE, out)
+extern const char *km_quote_part(size_t length, const char *text, size_t size, char *out);
 /* A warning to the user, not an error; and advice. */
 extern void km_warn(KmContext *ctx, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 extern void km_notice(KmContext *ctx, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 extern const char *km_status_text(KmStatus status);
+/* The ending of a noun after a number: "1 feature", "2 features". */
+#define km_plural(n) ((n) == 1 ? "" : "s")
 
 /* count * size bytes, 64-byte aligned, checked for overflow and the cap.
  * Zero counts give a valid pointer. */

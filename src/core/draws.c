@@ -168,7 +168,8 @@ km_draws_posterior(KmContext *ctx, const KmScorer *scorer, size_t m, const doubl
     Covariance covariance;
 
     if (scorer->score.posterior == NULL)
-        return km_fail(ctx, KM_UNSUPPORTED, "the model is no Gaussian process: it has no draws");
+        return km_fail(ctx, KM_UNSUPPORTED, "%s has no draws; a Gaussian process has",
+                       km_learner_name(scorer->learner));
     KM_TRY(covariance_create(ctx, m, &covariance));
     KM_TRY(km_alloc_bytes(ctx, m, d * sizeof *z, (void **) &z));
     KM_TRY(km_alloc(ctx, m, &mean));

@@ -39,8 +39,10 @@ static KmStatus
 check_learner(KmContext *ctx, const KmLearner *learner)
 {
     if (learner->estimator != NULL && !learner->estimator->from_sums)
-        return km_fail(ctx, KM_UNSUPPORTED, "%s cannot be solved from sums; ridge can",
-                       learner->estimator->signature.name);
+    {
+        km_fail(ctx, KM_UNSUPPORTED, "%s cannot be solved from sums; ridge can", km_learner_name(learner));
+        return km_hint(ctx, KM_UNSUPPORTED, "End the learner with ridge, or call fit, which keeps the rows.");
+    }
     for (size_t i = 0; i < learner->n_steps; i++)
     {
         const KmStage *stage = &learner->step[i];

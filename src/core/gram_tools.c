@@ -91,10 +91,12 @@ find_functions(KmContext *ctx, const KmModel *model, KmKernel **kernel, const Km
     *coef = km_model_array(model, "coef");
     value = learner->estimator != NULL ? km_arg(&learner->args, "kernel") : NULL;
     if (value == NULL || value->kind == 0 || *rows == NULL || *coef == NULL || (*coef)->rows != (*rows)->rows)
-        return km_fail(ctx, KM_UNSUPPORTED, "the model keeps no functions of a kernel, so they have no norm");
+        return km_fail(ctx, KM_UNSUPPORTED, "%s keeps no functions of a kernel, so they have no norm",
+                       km_learner_name(learner));
     if ((*coef)->columns > 1 && learner->estimator->target != KM_TARGET_NUMBER)
         return km_fail(ctx, KM_UNSUPPORTED,
-                       "the model has several functions, one norm of them would mean nothing");
+                       "this %s has several functions, one norm of them would mean nothing",
+                       km_learner_name(learner));
     return km_kernel_compile(ctx, value->node, kernel);
 }
 

@@ -8,14 +8,6 @@
 
 /* ---- the parts ---- */
 
-static const char *
-name_of(const KmInspection *inspection)
-{
-    const KmEstimatorType *estimator = inspection->scorer->learner->estimator;
-
-    return estimator ? estimator->signature.name : "a model of steps alone";
-}
-
 static KmStatus
 set_units(KmContext *ctx, KmInspection *inspection)
 {
@@ -66,7 +58,7 @@ set_dual(KmContext *ctx, const KmArray *rows, const KmArray *coef, KmInspection 
     if (inspection->pairs ? inspection->first == NULL ||
         coef->columns + 1 != inspection->scorer->model->classes.n
         : coef->columns != inspection->n_out)
-        return km_fail(ctx, KM_UNSUPPORTED, "%s keeps nothing to be inspected", name_of(inspection));
+        return km_fail(ctx, KM_UNSUPPORTED, "%s keeps nothing to be inspected", km_learner_name(inspection->scorer->learner));
     return KM_OK;
 }
 
@@ -82,7 +74,7 @@ km_inspect(KmContext *ctx, const KmScorer *scorer, KmInspection *out)
     if (coef == NULL || out->n_out == 0 || (rows != NULL && (rows->columns != d ||
                                                              rows->rows != coef->rows)) ||
         (rows == NULL && (coef->rows != d || coef->columns != out->n_out)))
-        return km_fail(ctx, KM_UNSUPPORTED, "%s keeps nothing to be inspected", name_of(out));
+        return km_fail(ctx, KM_UNSUPPORTED, "%s keeps nothing to be inspected", km_learner_name(scorer->learner));
     out->columns = coef->columns;
     out->coef = coef->data;
     if (intercept != NULL && intercept->columns == out->n_out)
@@ -96,7 +88,7 @@ km_inspect_expect_rows(KmContext *ctx, const KmInspection *inspection)
 {
     if (inspection->kernel != NULL)
         return KM_OK;
-    km_fail(ctx, KM_UNSUPPORTED, "%s keeps no rows", name_of(inspection));
+    km_fail(ctx, KM_UNSUPPORTED, "%s keeps no rows", km_learner_name(inspection->scorer->learner));
     return km_hint(ctx, KM_UNSUPPORTED, "Use coefficients(model).");
 }
 

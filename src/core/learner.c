@@ -215,6 +215,12 @@ km_learner_target(const KmLearner *learner)
     return learner->estimator ? learner->estimator->target : KM_TARGET_NONE;
 }
 
+const char *
+km_learner_name(const KmLearner *learner)
+{
+    return learner->estimator ? learner->estimator->signature.name : "a model of steps alone";
+}
+
 bool
 km_learner_takes_missing(const KmLearner *learner)
 {

@@ -135,6 +135,8 @@ extern KmStatus km_learner_print(KmContext *ctx, const KmLearner *learner, KmTex
 /* A copy of the learner with every default written out. */
 extern KmStatus km_learner_with_defaults(KmContext *ctx, const KmLearner *learner, KmLearner **out);
 extern KmTargetKind km_learner_target(const KmLearner *learner);
+/* What errors call a model: by its estimator, or "a model of steps alone". */
+extern const char *km_learner_name(const KmLearner *learner);
 extern bool km_learner_takes_missing(const KmLearner *learner);
 /* True if the learner can be fitted from one pass over the rows that keeps sums only:
  * every step resolved, the last one exact, the estimator from_sums. */

@@ -33,12 +33,13 @@ static KmStatus
 check_labels(const Writer *writer)
 {
     const KmClasses *classes = &writer->model->classes;
+    char quoted[KM_QUOTE_SIZE];
 
     for (size_t c = 0; c < classes->n; c++)
         if (!(classes->number[c] == floor(classes->number[c]) && fabs(classes->number[c]) <= LARGEST_LABEL))
         {
             km_fail(writer->ctx, KM_UNSUPPORTED, "label \"%s\" is no whole number as LIBSVM's are",
-                    classes->text[c]);
+                    km_quote(classes->text[c], quoted));
             return km_hint(writer->ctx, KM_UNSUPPORTED,
                            "Fit the model to whole numbers that stand for the labels.");
         }

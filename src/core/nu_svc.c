@@ -28,6 +28,7 @@ check_nu(KmContext *ctx, const KmArgs *args, const KmTable *table)
 {
     size_t k = table->classes->n, worst[2] = {0, 0};
     double nu = km_arg_number(args, "nu"), least = 1, *weight;
+    char first[KM_QUOTE_SIZE], second[KM_QUOTE_SIZE];
 
     KM_TRY(km_alloc_zero(ctx, k, &weight));
     for (size_t i = 0; i < table->n; i++)
@@ -45,8 +46,8 @@ check_nu(KmContext *ctx, const KmArgs *args, const KmTable *table)
     km_fail(ctx, KM_INVALID, "nu = %.15g is infeasible, the largest here is %.15g", nu, least);
     km_detail(ctx, KM_INVALID,
               "Classes \"%s\" and \"%s\" weigh %g and %g; nu is at most twice the smaller over their sum.",
-              table->classes->text[worst[0]], table->classes->text[worst[1]], weight[worst[0]],
-              weight[worst[1]]);
+              km_quote(table->classes->text[worst[0]], first), km_quote(table->classes->text[worst[1]], second),
+              weight[worst[0]], weight[worst[1]]);
     return km_hint(ctx, KM_INVALID, "Use a smaller nu, or svc with class_weight=balanced.");
 }
 

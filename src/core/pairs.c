@@ -15,11 +15,12 @@ static KmStatus
 too_few(KmContext *ctx, const KmPairs *pairs, size_t present, size_t last)
 {
     const char *name = pairs->machine->args->signature->name;
+    char quoted[KM_QUOTE_SIZE];
 
     if (present == 0)
         return km_fail(ctx, KM_DATA, "%s needs at least two classes, all have weight 0", name);
     return km_fail(ctx, KM_DATA, "%s needs at least two classes, found only \"%s\"", name,
-                   pairs->machine->table->classes->text[last]);
+                   km_quote(pairs->machine->table->classes->text[last], quoted));
 }
 
 KmStatus

@@ -190,8 +190,7 @@ no_probabilities(KmContext *ctx, const KmScorer *scorer)
 {
     const KmEstimatorType *estimator = scorer->learner->estimator;
 
-    km_fail(ctx, KM_UNSUPPORTED, "%s gives no probabilities",
-            estimator ? estimator->signature.name : "a model of steps alone");
+    km_fail(ctx, KM_UNSUPPORTED, "%s gives no probabilities", km_learner_name(scorer->learner));
     if (estimator && km_arg(&scorer->learner->args, "probability")->node != NULL)
         return km_hint(ctx, KM_UNSUPPORTED, "Fit it again with probability=true.");
     return km_hint(ctx, KM_UNSUPPORTED, "Fit svc with probability=true, or gpc.");
@@ -210,7 +209,8 @@ require_posterior(KmContext *ctx, const KmScorer *scorer)
 {
     if (scorer->score.posterior != NULL)
         return KM_OK;
-    km_fail(ctx, KM_UNSUPPORTED, "the model is no Gaussian process: it predicts no distribution");
+    km_fail(ctx, KM_UNSUPPORTED, "%s predicts no distribution; a Gaussian process does",
+            km_learner_name(scorer->learner));
     return km_hint(ctx, KM_UNSUPPORTED, "Use predict, or fit gp.");
 }
 

@@ -135,7 +135,7 @@ nearest_name(const char *name, size_t n, const KmSignature *const *known)
     const char *best = NULL;
     size_t best_distance = 3;
 
-    if (strlen(name) > MAX_NAME)
+    if (strnlen(name, MAX_NAME + 1) > MAX_NAME)
         return NULL;
     for (size_t i = 0; i < n; i++)
     {
@@ -151,12 +151,12 @@ km_unknown_name(KmContext *ctx, const KmNode *node, const char *what, size_t n,
                 const KmSignature *const *known)
 {
     const char *nearest = nearest_name(node->text, n, known);
-    char list[LIST_LENGTH] = "";
+    char list[LIST_LENGTH] = "", quoted[KM_QUOTE_SIZE];
     size_t length = 0;
 
     for (size_t i = 0; i < n; i++)
         length = append_name(list, length, known[i]->name);
-    km_node_fail(ctx, node, "unknown %s \"%.60s\"", what, node->text);
+    km_node_fail(ctx, node, "unknown %s \"%s\"", what, km_quote(node->text, quoted));
     if (nearest != NULL)
         return km_hint(ctx, KM_INVALID, "Perhaps you mean %s. Known: %s.", nearest, list);
     return km_hint(ctx, KM_INVALID, "Known: %s.", list);
@@ -183,10 +183,12 @@ match_positional(KmContext *ctx, const KmSignature *signature, const KmNode *arg
 static KmStatus
 match_named(KmContext *ctx, const KmSignature *signature, const KmNode *call, const char *key, size_t *out)
 {
+    char quoted[KM_QUOTE_SIZE];
+
     *out = find_param(signature, key);
     if (*out < KM_MAX_PARAMS)
         return KM_OK;
-    km_node_fail(ctx, call, "unknown parameter \"%.60s\" of %s %s", key, signature->what,
+    km_node_fail(ctx, call, "unknown parameter \"%s\" of %s %s", km_quote(key, quoted), signature->what,
                  signature->name);
     return hint_params(ctx, KM_INVALID, signature);
 }

@@ -16,11 +16,13 @@ km_is_grid(const KmNode *node)
 static KmStatus
 check_arguments(KmContext *ctx, const KmNode *node)
 {
+    char quoted[KM_QUOTE_SIZE];
+
     for (size_t i = 0; i < node->n; i++)
     {
         if (node->key[i] != NULL)
-            return km_node_fail(ctx, node, "%s takes arguments without names, got \"%.60s\"", node->text,
-                                node->key[i]);
+            return km_node_fail(ctx, node, "%s takes arguments without names, got \"%s\"", node->text,
+                                km_quote(node->key[i], quoted));
         if (node->item[i]->kind != KM_NODE_NUMBER)
             return km_node_fail(ctx, node->item[i], "argument %zu of %s must be a number", i + 1, node->text);
     }

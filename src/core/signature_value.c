@@ -209,9 +209,10 @@ static void
 describe_element(const Target *target, size_t row, size_t column, size_t size, char *out)
 {
     const KmNode *node = target->node;
+    char quoted[KM_QUOTE_SIZE];
 
     if (node->kind == KM_NODE_MAP)
-        snprintf(out, size, "number of label '%.60s' in parameter \"%s\"", node->key[row],
+        snprintf(out, size, "number of label '%s' in parameter \"%s\"", km_quote(node->key[row], quoted),
                  target->param->name);
     else if (node->item[0]->kind == KM_NODE_LIST)
         snprintf(out, size, "element [%zu,%zu] of parameter \"%s\"", row + 1, column + 1,
@@ -321,14 +322,15 @@ check_labels(const Target *target)
 {
     const KmNode *node = target->node;
     const char **sorted;
+    char quoted[KM_QUOTE_SIZE];
 
     KM_TRY(km_alloc(target->ctx, node->n, &sorted));
     memcpy(sorted, node->key, node->n * sizeof *sorted);
     qsort(sorted, node->n, sizeof *sorted, compare_labels);
     for (size_t i = 1; i < node->n; i++)
         if (strcmp(sorted[i - 1], sorted[i]) == 0)
-            return km_node_fail(target->ctx, node, "label '%.60s' stands twice in parameter \"%s\" of %s",
-                                sorted[i], target->param->name, target->signature->name);
+            return km_node_fail(target->ctx, node, "label '%s' stands twice in parameter \"%s\" of %s",
+                                km_quote(sorted[i], quoted), target->param->name, target->signature->name);
     km_free(target->ctx, sorted);
     return KM_OK;
 }

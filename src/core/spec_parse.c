@@ -14,6 +14,8 @@
 #include "ascii.h"
 
 #define POLL_INTERVAL 4096      /* nodes */
+#define POLL_BYTES ((ptrdiff_t) 1 << 20)
+#define LONGEST_NAME 1000       /* bytes; none that means something is nearly as long */
 #define EXCERPT 40              /* bytes shown before the place of an error */
 
 typedef struct Item
@@ -254,8 +256,10 @@ take_name(Parser *p, bool lower, const char **out)
     const char *start = p->at;
     char *name;
 
-    while (p->at < p->end && km_is_name(*p->at))
+    while (p->at < p->end && km_is_name(*p->at) && p->at - start <= LONGEST_NAME)
         p->at++;
+    if (p->at - start > LONGEST_NAME)
+        return syntax_error(p, start, "name of more than 1000 bytes");
     KM_TRY(copy_text(p, start, (size_t) (p->at - start), out));
     name = (char *) *out;
     for (; lower && *name != '\0'; name++)
@@ -263,44 +267,61 @@ take_name(Parser *p, bool lower, const char **out)
     return KM_OK;
 }
 
-/* The quote that ends the string at p->at ('' inside stands for a quote), or else
- * the zero byte or the end before which there is none. */
+/* Up to and with the next quote in [from, end), at most POLL_BYTES. */
 static const char *
-find_quote(const Parser *p)
+piece_end(const char *from, const char *end)
+{
+    const char *limit = end - from > POLL_BYTES ? from + POLL_BYTES : end;
+    const char *quote = memchr(from, '\'', (size_t) (limit - from));
+
+    return quote != NULL ? quote + 1 : limit;
+}
+
+/* The quote that ends the string at p->at; '' inside stands for a quote. */
+static KmStatus
+find_quote(Parser *p, const char **out)
 {
     const char *c = p->at + 1;
 
-    while (c < p->end && *c != '\0')
+    for (;;)
     {
-        bool doubled = c + 1 < p->end && c[1] == '\'';
+        const char *next = piece_end(c, p->end), *zero = memchr(c, '\0', (size_t) (next - c));
 
-        if (*c == '\'' && !doubled)
-            break;
-        c += *c == '\'' ? 2 : 1;
+        KM_TRY(km_poll(p->ctx));
+        if (zero != NULL)
+            return syntax_error(p, zero, "zero byte in a string");
+        if (next > c && next[-1] == '\'' && !(next < p->end && *next == '\''))
+        {
+            *out = next - 1;
+            return KM_OK;
+        }
+        if (next == p->end)
+            return syntax_error(p, p->at, "string without a closing quote");
+        c = next[-1] == '\'' ? next + 1 : next;
     }
-    return c;
 }
 
 static KmStatus
 take_string(Parser *p, const char **out)
 {
-    const char *quote = find_quote(p);
+    const char *quote = NULL;
     char *copy;
 
-    if (quote == p->end)
-        return syntax_error(p, p->at, "string without a closing quote");
-    if (*quote != '\'')
-        return syntax_error(p, quote, "zero byte in a string");
+    KM_TRY(find_quote(p, &quote));
     KM_TRY(km_arena_alloc(p->ctx, &p->arena, (size_t) (quote - p->at), &copy));
     *out = copy;
-    for (p->at++; p->at < quote; p->at++)
+    for (p->at++; p->at < quote; p->at += *p->at == '\'')
     {
-        p->continuation += km_is_continuation(*p->at);
-        *copy++ = *p->at;
-        if (*p->at == '\'')
-            p->at++;
+        const char *next = piece_end(p->at, quote);
+        size_t n = (size_t) (next - p->at);
+
+        KM_TRY(km_poll(p->ctx));
+        memcpy(copy, p->at, n);
+        copy += n;
+        p->continuation += n - count_characters(p->at, next);
+        p->at = next;
     }
-    p->at++;
+    p->at = quote + 1;
     return KM_OK;
 }
 

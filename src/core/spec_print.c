@@ -11,13 +11,12 @@
 #include "ascii.h"
 
 #define POLL_INTERVAL 4096
-#define QUOTED_LENGTH 100       /* bytes of a node shown in an error */
 
 typedef struct Printer
 {
     KmContext *ctx;
     KmText *text;
-    size_t limit;               /* print no further once the text is longer */
+    size_t limit;               /* bytes that are wanted; nothing is printed or read beyond */
     size_t n_nodes;
 } Printer;
 
@@ -47,31 +46,37 @@ binding(const KmNode *node)
     }
 }
 
+static size_t
+room(const Printer *p)
+{
+    return p->text->length < p->limit ? p->limit - p->text->length : 0;
+}
+
 static KmStatus
 put(Printer *p, const char *string)
 {
-    return km_text_add(p->ctx, p->text, string, strlen(string));
+    return km_text_add(p->ctx, p->text, string, strnlen(string, room(p)));
 }
 
 static KmStatus
 print_quoted(Printer *p, const char *string)
 {
-    const char *quote;
+    const char *end = string + strnlen(string, room(p)), *quote;
 
     KM_TRY(put(p, "'"));
-    for (; (quote = strchr(string, '\'')) != NULL; string = quote + 1)
+    for (; (quote = memchr(string, '\'', (size_t) (end - string))) != NULL; string = quote + 1)
     {
         KM_TRY(km_text_add(p->ctx, p->text, string, (size_t) (quote + 1 - string)));
         KM_TRY(put(p, "'"));
     }
-    KM_TRY(put(p, string));
+    KM_TRY(km_text_add(p->ctx, p->text, string, (size_t) (end - string)));
     return put(p, "'");
 }
 
 static KmStatus
 print_items(Printer *p, const KmNode *node, const char *separator, Binding needed)
 {
-    for (size_t i = 0; i < node->n && p->text->length <= p->limit; i++)
+    for (size_t i = 0; i < node->n && room(p) > 0; i++)
     {
         if (i > 0)
             KM_TRY(put(p, separator));
@@ -164,32 +169,22 @@ km_spec_print(KmContext *ctx, const KmNode *node, KmText *out)
 
 /* ---- errors at a node ---- */
 
-/* The node's text in out[QUOTED_LENGTH + 4], cut to fit; "" if there is no memory to print it. */
+/* The node's text in out[KM_QUOTE_SIZE], cut to fit; "" if there is no memory to print it. */
 static void
 quote_node(KmContext *ctx, const KmNode *node, char *out)
 {
     KmText text = {0};
-    Printer printer = {.ctx = ctx, .text = &text, .limit = QUOTED_LENGTH};
-    size_t length = 0;
+    Printer printer = {.ctx = ctx, .text = &text, .limit = KM_QUOTE_SIZE};
+    bool printed = print_node(&printer, node, BIND_PIPE) == KM_OK;
 
-    if (print_node(&printer, node, BIND_PIPE) == KM_OK)
-        length = text.length;
-    if (length > QUOTED_LENGTH)
-    {
-        length = QUOTED_LENGTH;
-        while (length > 0 && km_is_continuation(text.data[length]))
-            length--;
-    }
-    if (length > 0)
-        memcpy(out, text.data, length);
-    strcpy(out + length, length < text.length ? "..." : "");
+    km_quote(printed && text.length > 0 ? text.data : "", out);
     km_free(ctx, text.data);
 }
 
 KmStatus
 km_node_fail(KmContext *ctx, const KmNode *node, const char *format, ...)
 {
-    char quoted[QUOTED_LENGTH + 4];
+    char quoted[KM_QUOTE_SIZE];
     char message[sizeof ctx->message];
     va_list args;
 

@@ -15,8 +15,8 @@ km_step_list(KmContext *ctx, const KmArgs *args, const char *name, size_t d, con
     if (value->kind != KM_KIND_LIST)
         return km_fail(ctx, KM_INVALID, "parameter \"%s\" of %s is missing", name, args->signature->name);
     if (value->rows != d)
-        return km_fail(ctx, KM_DIMENSION, "%s expects %zu features, got %zu", args->signature->name,
-                       value->rows, d);
+        return km_fail(ctx, KM_DIMENSION, "%s expects %zu feature%s, got %zu", args->signature->name,
+                       value->rows, km_plural(value->rows), d);
     *out = value->list;
     return KM_OK;
 }

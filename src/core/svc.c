@@ -17,12 +17,14 @@
 static KmStatus
 find_class(KmContext *ctx, const KmClasses *classes, const char *key, size_t *out)
 {
+    char quoted[KM_QUOTE_SIZE];
+
     *out = km_classes_find(classes, key);
     if (*out < classes->n)
         return KM_OK;
-    km_fail(ctx, KM_INVALID, "class_weight names \"%s\", which is none of the classes", key);
+    km_fail(ctx, KM_INVALID, "class_weight names \"%s\", which is none of the classes", km_quote(key, quoted));
     return km_hint(ctx, KM_INVALID, "Write labels as they are printed, the first of them here is \"%s\".",
-                   classes->text[0]);
+                   km_quote(classes->text[0], quoted));
 }
 
 /* n / (k n_c), rows counted by weight. */
@@ -113,11 +115,12 @@ static KmStatus
 finish_pair(KmContext *ctx, const KmPairs *pairs, KmPair *pair, KmSolution *solution)
 {
     const char **text = pairs->machine->table->classes->text;
+    char first[KM_QUOTE_SIZE], second[KM_QUOTE_SIZE];
 
     if (!solution->unbounded)
         return KM_OK;
     km_fail(ctx, KM_DATA, "svc with c = inf: this kernel does not separate the classes \"%s\" and \"%s\"",
-            text[pair->p], text[pair->q]);
+            km_quote(text[pair->p], first), km_quote(text[pair->q], second));
     return hint_finite(ctx);
 }
 
@@ -132,6 +135,7 @@ solve_class(KmContext *ctx, const KmPairs *pairs, size_t c, KmPair *all)
     const KmTable *table = machine->table;
     KmSolution solution = {.b = all->b};
     KmQuadratic problem = {.n = table->n, .p = all->linear, .lower = all->lower, .upper = all->upper};
+    char quoted[KM_QUOTE_SIZE];
 
     machine->intercept[c] = -1;
     if (pairs->size[c] == 0)
@@ -143,7 +147,7 @@ solve_class(KmContext *ctx, const KmPairs *pairs, size_t c, KmPair *all)
     {
         km_fail(ctx, KM_DATA,
                 "svc with c = inf: this kernel does not separate the class \"%s\" from the rest",
-                table->classes->text[c]);
+                km_quote(table->classes->text[c], quoted));
         return hint_finite(ctx);
     }
     for (size_t i = 0; i < table->n; i++)

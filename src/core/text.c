@@ -22,6 +22,7 @@ make_room(KmContext *ctx, KmText *text, size_t more)
     capacity = text->capacity == 0 ? FIRST_CAPACITY : 2 * text->capacity;
     if (capacity < needed)
         capacity = needed;
+    KM_TRY(km_poll(ctx));
     KM_TRY(km_alloc(ctx, capacity, &data));
     if (text->length > 0)
         memcpy(data, text->data, text->length);

@@ -305,8 +305,8 @@ check_same_columns(const KmSums *sums, size_t d, size_t targets)
     if (sums->d != d || sums->targets != targets)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("row has %zu features and %zu target(s), the rows before it have %u and %u", d,
-                        targets, sums->d, sums->targets)));
+                 errmsg("row has %zu feature%s and %zu target%s, the rows before it have %u and %u", d,
+                        km_plural(d), targets, km_plural(targets), sums->d, sums->targets)));
 }
 
 static struct varlena *

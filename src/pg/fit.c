@@ -68,17 +68,6 @@ check_target(const KmLearner *learner, bool has_target)
                  errhint("Call fit(learner, x).")));
 }
 
-/* Labels cannot be arrays. */
-static void
-check_target_type(const FitCall *call)
-{
-    if (call->y.is_vector && km_learner_target(call->learner) == KM_TARGET_LABEL)
-        ereport(ERROR,
-                (errcode(ERRCODE_DATATYPE_MISMATCH),
-                 errmsg("%s takes one label per row, not an array", call->learner->estimator->signature.name),
-                 errhint("An array y holds several targets of a regression, as of krr and ridge.")));
-}
-
 static FitCall *
 fit_call(FunctionCallInfo fcinfo, struct varlena *spec)
 {
@@ -100,8 +89,13 @@ fit_call(FunctionCallInfo fcinfo, struct varlena *spec)
     kml_vector_reader_init(&call->x, get_fn_expr_argtype(fcinfo->flinfo, 2), "x", memory);
     if (call->has_target)
     {
-        kml_target_reader_init(&call->y, get_fn_expr_argtype(fcinfo->flinfo, 3), memory);
-        check_target_type(call);
+        Oid type = get_fn_expr_argtype(fcinfo->flinfo, 3);
+
+        if (!OidIsValid(type))
+            ereport(ERROR,
+                    (errcode(ERRCODE_INDETERMINATE_DATATYPE), errmsg("could not determine the type of y")));
+        kml_target_check(call->learner, type, "y");
+        kml_target_reader_init(&call->y, type, memory);
     }
     MemoryContextSwitchTo(old);
     fcinfo->flinfo->fn_extra = call;
@@ -156,8 +150,8 @@ check_row(FitState *state, const KmlVectorReader *x)
 
     if (state->d != 0 && x->n != state->d)
     {
-        fit_fail(state, KM_DIMENSION, "", "row " UINT64_FORMAT " has %zu features, the rows before it have %zu",
-                 row_number(state), x->n, state->d);
+        fit_fail(state, KM_DIMENSION, "", "row " UINT64_FORMAT " has %zu feature%s, the rows before it have %zu",
+                 row_number(state), x->n, km_plural(x->n), state->d);
         return false;
     }
     for (size_t i = 0; i < x->n; i++)
@@ -182,8 +176,8 @@ check_targets(FitState *state, size_t n, const double *y)
 {
     if (state->n_targets != 0 && n != state->n_targets)
     {
-        fit_fail(state, KM_DIMENSION, "", "row " UINT64_FORMAT " has %zu targets, the rows before it have %zu",
-                 row_number(state), n, state->n_targets);
+        fit_fail(state, KM_DIMENSION, "", "row " UINT64_FORMAT " has %zu target%s, the rows before it have %zu",
+                 row_number(state), n, km_plural(n), state->n_targets);
         return false;
     }
     for (size_t t = 0; t < n; t++)

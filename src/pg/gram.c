@@ -56,8 +56,8 @@ gram_check_row(const GramState *state, const KmlVectorReader *reader)
     if (reader->n != state->rows.width)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("row %zu has %zu elements, the rows before it have %zu", row, reader->n,
-                        state->rows.width)));
+                 errmsg("row %zu has %zu element%s, the rows before it have %zu", row, reader->n,
+                        km_plural(reader->n), state->rows.width)));
     kml_check_finite(reader->n, reader->value, "x", row);
     if (row > MAX_GRAM_ROWS)
         ereport(ERROR,

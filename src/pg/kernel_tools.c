@@ -171,7 +171,8 @@ kml_median_transition(PG_FUNCTION_ARGS)
     if (reader->n != rows->width)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("row %zu has %zu elements, the rows before it have %zu", rows->n + 1, reader->n,
+                 errmsg("row %zu has %zu element%s, the rows before it have %zu", rows->n + 1,
+                        reader->n, km_plural(reader->n),
                         rows->width)));
     kml_check_finite(reader->n, reader->value, "x", rows->n + 1);
     memcpy(kml_rows_append(rows), reader->value, reader->n * sizeof(double));

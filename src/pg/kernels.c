@@ -26,17 +26,18 @@ KmKernel *
 kml_kernel_parse_fixed(KmContext *ctx, const struct varlena *spec)
 {
     KmKernel *kernel = kml_kernel_parse(ctx, spec);
+    char quoted[KM_QUOTE_SIZE];
 
+    km_quote_part(VARSIZE_ANY_EXHDR(spec), VARDATA_ANY(spec), KM_QUOTE_SIZE, quoted);
     if (km_kernel_needs_data(kernel))
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("kernel %s has a parameter that is learnt from data",
-                        text_to_cstring((const text *) spec)),
+                 errmsg("kernel %s has a parameter that is learnt from data", quoted),
                  errhint("Give a number, such as gamma=0.5: there is no data here to learn it from.")));
     if (km_kernel_has_grid(kernel))
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("kernel %s has a grid of values", text_to_cstring((const text *) spec)),
+                 errmsg("kernel %s has a grid of values", quoted),
                  errhint("Give one number: grids are for tuning.")));
     return kernel;
 }

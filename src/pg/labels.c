@@ -45,6 +45,37 @@ is_text_type(Oid type)
            type_is_enum(type);
 }
 
+static bool
+is_label_type(Oid type)
+{
+    return is_number_type(type) || is_text_type(type) || type == BOOLOID;
+}
+
+void
+kml_target_check(const KmLearner *learner, Oid type, const char *what)
+{
+    const char *name = learner->estimator->signature.name;
+    bool label = km_learner_target(learner) == KM_TARGET_LABEL;
+    Oid base = getBaseType(type), element = get_element_type(base);
+
+    if (OidIsValid(element) ? !is_number_type(getBaseType(element)) : !is_label_type(base))
+        ereport(ERROR,
+                (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("%s cannot be of type %s", what, format_type_be(type)),
+                 errhint("Use a number, an array of numbers, or a label of type boolean, integer, numeric, text "
+                         "or enum.")));
+    if (label && OidIsValid(element))
+        ereport(ERROR,
+                (errcode(ERRCODE_DATATYPE_MISMATCH),
+                 errmsg("%s takes one label per row, but %s is an array", name, what),
+                 errhint("Arrays hold several targets of a regression, as of krr and ridge.")));
+    if (!label && !OidIsValid(element) && !is_number_type(base))
+        ereport(ERROR,
+                (errcode(ERRCODE_DATATYPE_MISMATCH),
+                 errmsg("the target of %s must be a number, but %s is of type %s", name, what,
+                        format_type_be(type)),
+                 errhint("Cast it to a number, or use a classifier, such as svc or ridge_classifier.")));
+}
+
 void
 kml_target_reader_init(KmlTargetReader *reader, Oid type, MemoryContext memory)
 {
@@ -52,8 +83,6 @@ kml_target_reader_init(KmlTargetReader *reader, Oid type, MemoryContext memory)
     bool is_varlena;
 
     memset(reader, 0, sizeof *reader);
-    if (!OidIsValid(type))
-        ereport(ERROR, (errcode(ERRCODE_INDETERMINATE_DATATYPE), errmsg("could not determine the type of y")));
     reader->type = getBaseType(type);
     reader->is_vector = OidIsValid(get_element_type(reader->type));
     if (reader->is_vector)
@@ -61,12 +90,6 @@ kml_target_reader_init(KmlTargetReader *reader, Oid type, MemoryContext memory)
         kml_vector_reader_init(&reader->vector, type, "y", memory);
         return;
     }
-    if (!is_number_type(reader->type) && !is_text_type(reader->type) && reader->type != BOOLOID)
-        ereport(ERROR,
-                (errcode(ERRCODE_DATATYPE_MISMATCH),
-                 errmsg("y cannot be of type %s", format_type_be(type)),
-                 errhint("Use a number, an array of numbers, or a label of type boolean, integer, numeric, text "
-                         "or enum.")));
     reader->kind = reader->type == BOOLOID ? KM_LABEL_BOOL :
         is_number_type(reader->type) ? KM_LABEL_NUMBER : KM_LABEL_TEXT;
     get_typlenbyval(reader->type, &reader->length, &reader->by_value);
@@ -95,10 +118,7 @@ read_number(const KmlTargetReader *reader, Datum datum)
         case NUMERICOID:
             return DatumGetFloat8(DirectFunctionCall1(numeric_float8, datum));
         default:
-            ereport(ERROR,
-                    (errcode(ERRCODE_DATATYPE_MISMATCH),
-                     errmsg("the target of a regression must be a number, not %s",
-                            format_type_be(reader->type))));
+            elog(ERROR, "type %u is no type of numbers", reader->type);
     }
 }
 

@@ -20,10 +20,12 @@ typedef struct KmlTargetReader
     double single;              /* the number last read, else */
 } KmlTargetReader;
 
+/* Raise unless a target of this type is one that the learner's estimator takes; what: "y" in errors. */
+extern void kml_target_check(const KmLearner *learner, Oid type, const char *what);
+/* Set up for values of a type that was checked. */
 extern void kml_target_reader_init(KmlTargetReader *reader, Oid type, MemoryContext memory);
 
-/* The *n targets of a regression, until the next call.  NaN, infinity and km_missing() are returned, other
- * types raise. */
+/* The *n targets of a regression, until the next call.  NaN, infinity and km_missing() are returned. */
 extern const double *kml_target_numbers(KmlTargetReader *reader, Datum datum, size_t *n);
 
 /* The distinct labels of one group in order of first sight. */

@@ -14,6 +14,7 @@
 #include "utils/builtins.h"
 
 #define MAX_ENTRIES 64
+#define NAME_SIZE 200           /* of a learner in messages */
 
 typedef struct Entry
 {
@@ -227,7 +228,9 @@ kml_row_reader(FmgrInfo *flinfo)
 const char *
 kml_model_name(const KmlModel *model)
 {
-    return kml_short_learner(model->ctx, model->scorer->model->learner);
+    char *name = palloc(NAME_SIZE);
+
+    return km_quote_part(SIZE_MAX, kml_short_learner(model->ctx, model->scorer->model->learner), NAME_SIZE, name);
 }
 
 void
@@ -236,7 +239,7 @@ kml_model_check_features(const KmlModel *model, size_t n)
     if (n != model->scorer->d)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("model expects %zu features, got %zu", model->scorer->d, n),
+                 errmsg("model expects %zu feature%s, got %zu", model->scorer->d, km_plural(model->scorer->d), n),
                  errdetail("The model's learner is %s.", kml_model_name(model))));
 }
 

@@ -26,7 +26,7 @@ class_argument(FunctionCallInfo fcinfo, const KmClasses *classes)
 {
     Oid output;
     bool is_varlena;
-    char *text;
+    char *text, quoted[KM_QUOTE_SIZE];
     size_t class;
 
     getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, 2), &output, &is_varlena);
@@ -35,7 +35,7 @@ class_argument(FunctionCallInfo fcinfo, const KmClasses *classes)
     if (class == classes->n)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("\"%.200s\" is none of the %zu classes of the model", text, classes->n),
+                 errmsg("\"%s\" is none of the %zu classes of the model", km_quote(text, quoted), classes->n),
                  errhint("classes(model) lists them.")));
     pfree(text);
     return class;

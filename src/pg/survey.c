@@ -82,7 +82,8 @@ kml_train_survey_transition(PG_FUNCTION_ARGS)
     if (call->x.n != call->pass->d)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("row has %zu features, the rows before it have %zu", call->x.n, call->pass->d)));
+                 errmsg("row has %zu feature%s, the rows before it have %zu", call->x.n, km_plural(call->x.n),
+                        call->pass->d)));
     kml_check(call->ctx, km_pass_add(call->ctx, call->pass, survey, call->x.value, PG_GETARG_FLOAT8(3)));
     PG_RETURN_POINTER(survey);
 }

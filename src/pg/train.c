@@ -24,6 +24,7 @@
 #include "utils/plancache.h"
 #include "utils/varlena.h"
 
+#include "labels.h"
 #include "passes.h"
 #include "sums.h"
 
@@ -35,6 +36,8 @@ typedef struct Training
     const char *schema;         /* of the extension, quoted */
     Oid learner_type;
     const char *query;          /* one SELECT, without its semicolon */
+    const char *x_name, *y_name;        /* what errors call its columns */
+    int n_targets;              /* named by the user; 0: the query gives y */
     Oid x, y, weight;           /* types of its columns; InvalidOid: it has none */
     KmLearner *learner;         /* every default written out */
 } Training;
@@ -59,10 +62,18 @@ only_select(const char *text)
 static Oid
 column_type(TupleDesc row, const char *name)
 {
+    Oid type = InvalidOid;
+
     for (int i = 0; i < row->natts; i++)
-        if (strcmp(NameStr(TupleDescAttr(row, i)->attname), name) == 0)
-            return getBaseType(TupleDescAttr(row, i)->atttypid);
-    return InvalidOid;
+    {
+        if (strcmp(NameStr(TupleDescAttr(row, i)->attname), name) != 0)
+            continue;
+        if (OidIsValid(type))
+            ereport(ERROR,
+                    (errcode(ERRCODE_DUPLICATE_COLUMN), errmsg("the query has two columns \"%s\"", name)));
+        type = getBaseType(TupleDescAttr(row, i)->atttypid);
+    }
+    return type;
 }
 
 /* Find the columns of the query; PostgreSQL checks it as it stands, by itself. */
@@ -86,22 +97,89 @@ read_columns(Training *training)
     SPI_freeplan(plan);
 }
 
+/* ---- what its columns must be ---- */
+
+static bool
+has_cast(Oid from, Oid to)
+{
+    return can_coerce_type(1, &from, &to, COERCION_EXPLICIT);
+}
+
+static bool
+is_number(Oid type)
+{
+    bool preferred;
+    char category;
+
+    get_type_category_preferred(type, &category, &preferred);
+    return category == TYPCATEGORY_NUMERIC && has_cast(type, FLOAT8OID);
+}
+
+static void
+check_features(const Training *training)
+{
+    if (has_cast(training->x, FLOAT8ARRAYOID) || has_cast(training->x, FLOAT4ARRAYOID))
+        return;
+    ereport(ERROR,
+            (errcode(ERRCODE_DATATYPE_MISMATCH),
+             errmsg("%s must be an array of numbers, not of type %s", training->x_name,
+                    format_type_be(training->x)),
+             training->n_targets > 0 ? errhint("Features are one column of arrays, or columns of numbers.")
+             : errhint("Numbers make an array: SELECT ARRAY[a, b] AS x, ….")));
+}
+
+static void
+check_target(const Training *training)
+{
+    const KmEstimatorType *estimator = training->learner->estimator;
+    KmTargetKind kind = km_learner_target(training->learner);
+
+    if (kind == KM_TARGET_NONE && OidIsValid(training->y))
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("%s no target, but there is %s",
+                        estimator ? psprintf("%s takes", estimator->signature.name) : "feature steps alone take",
+                        training->y_name),
+                 errhint("Call train_query with a SELECT of x alone%s.",
+                         estimator ? "" : ", or end the learner with an estimator: … | ridge")));
+    if (kind == KM_TARGET_NONE)
+        return;
+    if (!OidIsValid(training->y))
+        ereport(ERROR,
+                (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("the query has no column \"y\", the target"),
+                 errhint("%s needs one.", estimator->signature.name)));
+    if (kind == KM_TARGET_LABEL && training->n_targets > 1)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("%s takes one label per row, but target names %d columns", estimator->signature.name,
+                        training->n_targets)));
+    kml_target_check(training->learner, training->y, training->y_name);
+}
+
+static void
+check_weight(const Training *training)
+{
+    if (OidIsValid(training->weight) && !is_number(training->weight))
+        ereport(ERROR,
+                (errcode(ERRCODE_DATATYPE_MISMATCH),
+                 errmsg("column \"weight\" must be a number, not of type %s",
+                        format_type_be(training->weight))));
+}
+
+/* ---- its columns as the aggregates take them ---- */
+
 /* q.x as float8[]; types like pgvector's are cast to real[] first. */
 static const char *
 x_expression(const Training *training)
 {
-    Oid wanted = FLOAT8ARRAYOID;
-
-    return can_coerce_type(1, &training->x, &wanted, COERCION_EXPLICIT)
-        ? "q.x::" FLOAT8 "[]" : "q.x::pg_catalog.float4[]::" FLOAT8 "[]";
+    return has_cast(training->x, FLOAT8ARRAYOID) ? "q.x::" FLOAT8 "[]"
+        : "q.x::pg_catalog.float4[]::" FLOAT8 "[]";
 }
 
 static const char *
 y_expression(const Training *training)
 {
-    if (type_is_array(training->y))
-        return "q.y::" FLOAT8 "[]";
-    return training->y == BOOLOID ? "q.y::pg_catalog.int4::" FLOAT8 : "q.y::" FLOAT8;
+    return type_is_array(training->y) ? "q.y::" FLOAT8 "[]" : "q.y::" FLOAT8;
 }
 
 /* ---- a pass ---- */
@@ -180,10 +258,6 @@ train_by_sums(Training *training)
     KmModel *model;
     KmSums *sums;
 
-    if (!OidIsValid(training->y))
-        ereport(ERROR,
-                (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("the query has no column \"y\", the target"),
-                 errhint("%s needs one.", training->learner->estimator->signature.name)));
     if (!learn_constants(training))
         return NULL;
     value = aggregate_rows(training, "accumulate", y_expression(training));
@@ -202,10 +276,9 @@ train_by_fit(Training *training)
 
 /* What lives until the end of the transaction's query lies in SPI's own context, but for the result. */
 static Datum
-train(FunctionCallInfo fcinfo, const char *query, struct varlena *learner)
+train(FunctionCallInfo fcinfo, Training training, struct varlena *learner)
 {
     MemoryContext caller = CurrentMemoryContext;
-    Training training = {.query = query};
     Oid *types;
     int n, level;
     bytea *model;
@@ -221,6 +294,9 @@ train(FunctionCallInfo fcinfo, const char *query, struct varlena *learner)
     kml_check(training.ctx, km_learner_with_defaults(training.ctx, kml_learner_parse(training.ctx, learner),
                                                      &training.learner));
     read_columns(&training);
+    check_features(&training);
+    check_target(&training);
+    check_weight(&training);
     model = training.learner->estimator && training.learner->estimator->from_sums ? train_by_sums(&training)
         : train_by_fit(&training);
     if (model)
@@ -238,7 +314,10 @@ PG_FUNCTION_INFO_V1(kml_train_query);
 Datum
 kml_train_query(PG_FUNCTION_ARGS)
 {
-    return train(fcinfo, only_select(text_to_cstring(PG_GETARG_TEXT_PP(0))), PG_GETARG_VARLENA_PP(1));
+    Training training = {.query = only_select(text_to_cstring(PG_GETARG_TEXT_PP(0))),
+                         .x_name = "column \"x\"", .y_name = "column \"y\""};
+
+    return train(fcinfo, training, PG_GETARG_VARLENA_PP(1));
 }
 
 /* ---- a table ---- */
@@ -249,11 +328,12 @@ column_names(Oid relation, const char *list, const char *what)
 {
     List *names;
     ListCell *cell;
+    char quoted[KM_QUOTE_SIZE];
 
     if (!SplitIdentifierString(pstrdup(list), ',', &names) || names == NIL)
         ereport(ERROR,
                 (errcode(ERRCODE_SYNTAX_ERROR),
-                 errmsg("%s must be a list of column names, got \"%s\"", what, list),
+                 errmsg("%s must be a list of column names, got \"%s\"", what, km_quote(list, quoted)),
                  errhint("Put names that are no plain identifiers in double quotes.")));
     foreach(cell, names)
         if (get_attnum(relation, lfirst(cell)) == InvalidAttrNumber)
@@ -264,29 +344,30 @@ column_names(Oid relation, const char *list, const char *what)
     return names;
 }
 
-/* One number of a row. */
-static void
-add_number(StringInfo text, Oid relation, const char *name)
+static Oid
+type_of(Oid relation, const char *name)
 {
-    Oid type = getBaseType(get_atttype(relation, get_attnum(relation, name)));
+    return getBaseType(get_atttype(relation, get_attnum(relation, name)));
+}
 
+/* One number of a row; list: the argument that names it, for errors. */
+static void
+add_number(StringInfo text, Oid relation, const char *name, const char *list)
+{
+    Oid type = type_of(relation, name);
+
+    if (!is_number(type) && type != BOOLOID)
+        ereport(ERROR,
+                (errcode(ERRCODE_DATATYPE_MISMATCH),
+                 errmsg("column \"%s\" of %s must be a number, not of type %s", name, list, format_type_be(type)),
+                 errhint("Only a column named alone can be an array; train_query takes x and y that are any "
+                         "expressions.")));
     appendStringInfo(text, "r.%s%s::" FLOAT8, quote_identifier(name),
                      type == BOOLOID ? "::pg_catalog.int4" : "");
 }
 
-static bool
-is_number(Oid relation, const char *name)
-{
-    Oid type = getBaseType(get_atttype(relation, get_attnum(relation, name)));
-    bool preferred;
-    char category;
-
-    get_type_category_preferred(type, &category, &preferred);
-    return category == TYPCATEGORY_NUMERIC || category == TYPCATEGORY_BOOLEAN;
-}
-
 static void
-add_array(StringInfo text, Oid relation, List *names)
+add_array(StringInfo text, Oid relation, List *names, const char *list)
 {
     const char *separator = "ARRAY[";
     ListCell *cell;
@@ -294,7 +375,7 @@ add_array(StringInfo text, Oid relation, List *names)
     foreach(cell, names)
     {
         appendStringInfoString(text, separator);
-        add_number(text, relation, lfirst(cell));
+        add_number(text, relation, lfirst(cell), list);
         separator = ", ";
     }
     appendStringInfoChar(text, ']');
@@ -304,10 +385,12 @@ add_array(StringInfo text, Oid relation, List *names)
 static void
 add_features(StringInfo text, Oid relation, List *names)
 {
-    if (list_length(names) == 1 && !is_number(relation, linitial(names)))
+    Oid type = type_of(relation, linitial(names));
+
+    if (list_length(names) == 1 && !is_number(type) && type != BOOLOID)
         appendStringInfo(text, "r.%s", quote_identifier(linitial(names)));
     else
-        add_array(text, relation, names);
+        add_array(text, relation, names, "features");
 }
 
 /* One target as it is; several as an array, or NULL if one of them is. */
@@ -328,8 +411,15 @@ add_targets(StringInfo text, Oid relation, List *names)
         separator = " AND ";
     }
     appendStringInfoString(text, " THEN ");
-    add_array(text, relation, names);
+    add_array(text, relation, names, "target");
     appendStringInfoString(text, " END");
+}
+
+/* What errors call the value that columns make. */
+static const char *
+name_of(List *names, const char *list)
+{
+    return list_length(names) == 1 ? psprintf("column \"%s\"", (char *) linitial(names)) : list;
 }
 
 PG_FUNCTION_INFO_V1(kml_train);
@@ -341,6 +431,7 @@ kml_train(PG_FUNCTION_ARGS)
     Oid relation = PG_GETARG_OID(0);
     const char *name = get_rel_name(relation);
     List *features, *targets;
+    Training training = {0};
     StringInfoData query;
 
     if (name == NULL)
@@ -355,5 +446,9 @@ kml_train(PG_FUNCTION_ARGS)
     add_targets(&query, relation, targets);
     appendStringInfo(&query, " AS y FROM %s r",
                      quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), name));
-    return train(fcinfo, query.data, PG_GETARG_VARLENA_PP(3));
+    training.query = query.data;
+    training.x_name = name_of(features, "features");
+    training.y_name = name_of(targets, "target");
+    training.n_targets = list_length(targets);
+    return train(fcinfo, training, PG_GETARG_VARLENA_PP(3));
 }

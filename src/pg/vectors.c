@@ -374,7 +374,8 @@ kml_matrix_read(Datum datum, const char *what, size_t *rows, size_t *columns)
     if (n > 0 && ARR_NDIM(array) != 2)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("%s must be a two-dimensional array, got %d dimension(s)", what, ARR_NDIM(array))));
+                 errmsg("%s must be a two-dimensional array, got %d dimension%s", what, ARR_NDIM(array),
+                        km_plural(ARR_NDIM(array)))));
     *rows = n > 0 ? ARR_DIMS(array)[0] : 0;
     *columns = n > 0 ? ARR_DIMS(array)[1] : 0;
     values = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * sizeof(double));

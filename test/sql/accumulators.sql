@@ -86,6 +86,8 @@ SELECT weight, sse, sst FROM squared_error((SELECT solve(accumulate('ridge', x, 
 SELECT whole_error_of($$SELECT squared_error(fit('rff(rbf(gamma=1), 10) | ridge', x, y),
         accumulate('rff(rbf(gamma=2), 10)', x, y)) FROM points$$) AS other_map,
     whole_error_of($$SELECT squared_error(fit('krr(linear)', x, y), accumulate('ridge', x, y)) FROM points$$) AS no_ridge,
+    whole_error_of($$SELECT squared_error(fit('ridge', x, y), accumulate('scale(mean=[0, 0], sd=[1, 1])', x, y)) FROM points$$)
+        AS no_steps,
     whole_error_of($$SELECT squared_error(fit('ridge', x, ARRAY[y, y]), accumulate('ridge', x, y)) FROM points$$) AS targets,
     error_of($$SELECT squared_error('\x00', accumulate('ridge', x, y)) FROM points$$) AS no_model;
 

@@ -127,6 +127,21 @@ SELECT whole_error_of($$SELECT train('points', 'x', 'y', 'impute(median) | ridge
     whole_error_of($$SELECT train_query('SELECT ''{1,NULL}''::float8[] AS x, 1 AS y', 'scale | ridge')$$) AS missing,
     whole_error_of($$SELECT train_query('SELECT ''{1,NaN}''::float8[] AS x, 1 AS y', 'scale | ridge')$$) AS nan,
     whole_error_of($$SELECT train_query('SELECT x, y, -1 AS weight FROM points', 'scale | ridge')$$) AS weight;
+-- Errors speak of the arguments of train and the columns of the query, not of the aggregates inside.
+CREATE TABLE kinds AS SELECT id, x, y, sick, 'k' || id % 3 AS label, now() AS at, ARRAY[y, w] AS pair FROM points
+    WHERE y IS NOT NULL;
+SELECT features, target, learner, whole_error_of(format('SELECT train(''kinds'', %L, %L, %L)', features, target, learner))
+FROM (VALUES ('x', 'label', 'ridge'), ('x', 'label', 'scale | krr'), ('x', 'sick', 'ridge'), ('x', 'at', 'svc'),
+    ('x', 'y, label', 'ridge'), ('x', 'y, pair', 'krr'), ('x', 'y, id', 'svc'), ('x', 'pair', 'svc'),
+    ('id, x', 'y', 'ridge'), ('id, label', 'y', 'krr'), ('at', 'y', 'ridge'),
+    ('x', 'y', 'scale'), ('x', 'y', 'one_class')) c (features, target, learner);
+SELECT columns, learner, whole_error_of(format('SELECT train_query(''SELECT %s FROM kinds'', %L)', columns, learner))
+FROM (VALUES ('x', 'ridge'), ('x', 'krr'), ('x', 'svc'), ('x, label AS y', 'ridge'), ('x, y', 'one_class'), ('x, y', 'scale'),
+    ('x, y, label AS weight', 'ridge'), ('x, y, sick AS weight', 'krr'), ('x, pair AS y', 'svc'), ('x, ARRAY[label] AS y', 'ridge'),
+    ('id AS x, y', 'krr'), ('id AS x, y', 'ridge')) c (columns, learner);
+SELECT train('kinds', 'id, sick', 'pair', 'scale | ridge') IS NOT NULL AS arrays_of_targets,
+    train('kinds', 'sick', 'label', 'svc') IS NOT NULL AS labels;
+DROP TABLE kinds;
 SELECT learner(train_query('SELECT x, 1 AS y FROM (VALUES (''{1,NULL}''::float8[]), (''{3,5}'')) v (x)',
     'impute | ridge(lambda=1)'));
 SELECT error_of($$SELECT train_survey('ridge', '{1}', 1)$$) AS nothing_to_learn,

@@ -69,7 +69,11 @@ FROM unnest('{"svc(linear, c=0)", "svc(linear, c=-1)", "svc(linear, c=NaN)", "sv
 SELECT left(error_of(format('SELECT %L::kernel', repeat('(', 100000) || 'linear' || repeat(')', 100000))),
     70);
 SELECT length(('linear' || repeat(' + linear', 100000))::kernel::text);
-SELECT left(error_of(format('SELECT %L::kernel', repeat('x', 1000000))), 70);
+SELECT error_of(format('SELECT %L::kernel', repeat('x', 1000000)));
+SELECT whole_error_of(format('SELECT %L::kernel', repeat('x', 1000)));
+-- What messages quote is short, and ends between characters.
+SELECT whole_error_of(format('SELECT %L::learner', format('svc(class_weight={%L: -1})', repeat('ä', 100000))));
+SELECT whole_error_of(format('SELECT %L::learner', format('svc(class_weight={a: 1, %L: 1, %1$L: 2})', 'x' || repeat('ä', 100000))));
 
 -- Names do not depend on the locale, numbers always use a point.
 SELECT 'LINEAR + SIGMOID(0.5) + LAPLACIAN(1)'::kernel;

@@ -208,6 +208,27 @@ long_errors_end_between_characters(void **state)
     assert_int_equal(strlen(ctx->detail), 1021);
 }
 
+static void
+quotes_are_short(void **state)
+{
+    static const char *const cases[][2] = {
+        {"", ""}, {"iris", "iris"},
+        {"123456789 123456789 123456789 123456789 123456789 123456789 123",     /* 63 bytes fit */
+         "123456789 123456789 123456789 123456789 123456789 123456789 123"},
+        {"123456789 123456789 123456789 123456789 123456789 123456789 1234",
+         "123456789 123456789 123456789 123456789 123456789 123456789 ..."},
+        {"123456789 123456789 123456789 123456789 123456789 123456789\u20ac123",
+         "123456789 123456789 123456789 123456789 123456789 123456789..."}};
+    char out[KM_QUOTE_SIZE];
+
+    (void) state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_string_equal(km_quote(cases[i][0], out), cases[i][1]);
+    assert_string_equal(km_quote_part(2, "iris", sizeof out, out), "ir");
+    assert_string_equal(km_quote_part(4, "iris", 5, out), "iris");
+    assert_string_equal(km_quote_part(9, "iris", 4, out), "...");
+}
+
 static char warned[600];
 
 static void
@@ -450,6 +471,7 @@ main(void)
         cmocka_unit_test_setup_teardown(reserve_compares_with_what_is_left, set_up, tear_down),
         cmocka_unit_test_setup_teardown(errors_keep_message_detail_hint, set_up, tear_down),
         cmocka_unit_test_setup_teardown(long_errors_end_between_characters, set_up, tear_down),
+        cmocka_unit_test(quotes_are_short),
         cmocka_unit_test_setup_teardown(hooks_are_called, set_up, tear_down),
         cmocka_unit_test(each_status_has_a_text),
         cmocka_unit_test_setup_teardown(texts_grow, set_up, tear_down),

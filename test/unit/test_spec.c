@@ -190,9 +190,64 @@ nodes_in_errors_are_shortened(void **state)
 
     assert_int_equal(km_node_list(ctx, 1000, zeros, &node), KM_OK);
     km_node_fail(ctx, node, "bad");
-    assert_int_equal(strlen(ctx->detail), strlen("In \"\".") + 103);
+    assert_int_equal(strlen(ctx->detail), strlen("In \"\".") + 63);
     assert_string_equal(ctx->detail + strlen(ctx->detail) - 5, "...\".");
     assert_memory_equal(ctx->detail, "In \"[0, 0, ", 11);
+}
+
+/* A string of any length costs an error nothing. */
+static void
+long_strings_are_not_copied_into_errors(void **state)
+{
+    KmContext *ctx = *state;
+    size_t length = (size_t) 5 << 20, used;
+    char *text = malloc(length + 1);
+    KmNode *node;
+
+    memset(text, 'a', length);
+    text[0] = text[length - 1] = '\'';
+    text[length] = '\0';
+    node = parse(ctx, text);
+    used = ctx->used_bytes;
+    ctx->peak_bytes = used;
+    km_node_fail(ctx, node, "bad");
+    assert_memory_equal(ctx->detail, "At character 1: \"'aaa", 20);
+    assert_true(ctx->peak_bytes < used + 1024);
+    free(text);
+}
+
+/* Strings are read in pieces of a megabyte: pairs of quotes on and beside their borders, a poll for each. */
+static void
+long_strings_are_read_in_pieces(void **state)
+{
+    KmContext *ctx = *state;
+    size_t length = (size_t) 3 << 20;
+    char *text = malloc(length + 8);
+
+    for (size_t place = (2 << 20) - 3; place < (2 << 20) + 3; place++)
+        for (size_t quotes = 2; quotes <= 4; quotes += 2)
+        {
+            text[0] = text[length - 1] = '\'';
+            memset(text + 1, 'a', length - 2);
+            text[length] = '\0';
+            memset(text + place, '\'', quotes);
+            assert_string_equal(print(ctx, parse(ctx, text)), text);
+            km_context_reset(ctx);
+        }
+    free(text);
+}
+
+static void
+names_end_somewhere(void **state)
+{
+    KmContext *ctx = *state;
+    char text[1002];
+    KmNode *node;
+
+    memset(text, 'a', sizeof text);
+    assert_int_equal(km_spec_parse(ctx, text, 1000, &node), KM_OK);
+    assert_int_equal(km_spec_parse(ctx, text, 1001, &node), KM_SYNTAX);
+    assert_non_null(strstr(ctx->message, "name of more than 1000 bytes"));
 }
 
 /* ---- limits ---- */
@@ -540,6 +595,9 @@ main(void)
         cmocka_unit_test_setup_teardown(errors_point_at_the_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(positions_count_characters, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nodes_in_errors_are_shortened, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(long_strings_are_not_copied_into_errors, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(long_strings_are_read_in_pieces, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(names_end_somewhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(depth_is_limited, set_up, tear_down),
         cmocka_unit_test_setup_teardown(size_is_limited, set_up, tear_down),
         cmocka_unit_test(cap_on_memory_is_an_error),
