@@ -1,4 +1,5 @@
-"""Data sets: from CSV files into the server, standardised there, and the same numbers out again."""
+"""Data sets: from CSV files into the server, standardised there, and the same numbers out again; and rows
+that are made in the server."""
 import csv
 import gzip
 import io
@@ -19,14 +20,35 @@ class DataSet:
     """Tables bench.NAME_train and bench.NAME_test (id, x, y), and their rows as arrays."""
 
     def __init__(self, name, train, test, scaled):
-        self.name = name
         self.tables = {part: "bench.%s_%s" % (name, part) for part in ("train", "test")}
         load(name)
         for part, rule in (("train", train), ("test", test)):
             split(name, self.tables[part], rule, train, scaled)
         self.x, self.y = rows(self.tables["train"])
         self.x_test, self.y_test = rows(self.tables["test"])
-        self.n, self.d = self.x.shape
+        (self.n, self.d), self.m = self.x.shape, len(self.y_test)
+
+    @property
+    def text(self):
+        """Train rows, as programs of bench read them."""
+        both = np.column_stack([self.x, self.y]).tolist()
+        return "\n".join(["%d %d" % (self.n, self.d)] + [" ".join(map(repr, row)) for row in both])
+
+
+class Family:
+    """A table of n rows of one family, made in the server: uniform features of variance 1, two noisy classes
+    that no plane separates."""
+
+    def __init__(self, n, d=20):
+        self.n, self.d, self.m = n, d, 0
+        table = "bench.family_%d" % n
+        self.tables = {"train": table, "test": table}
+        x = ", ".join(["sqrt(12) * (random() - 0.5)"] * d)
+        database.run("SELECT setseed(0.5); CREATE SCHEMA IF NOT EXISTS bench; DROP TABLE IF EXISTS {0}; "
+                     "CREATE TABLE {0} AS SELECT id, x, sign(x[1] * x[2] + x[3] + random() - 0.5) AS y "
+                     "FROM (SELECT id, ARRAY[{1}] AS x FROM generate_series(1, {2}) AS id) AS made"
+                     .format(table, x, n))
+        database.run("VACUUM (FREEZE, ANALYZE) " + table)
 
 
 def find(name):
@@ -81,17 +103,3 @@ def rows(table):
     lines = database.run("COPY (SELECT array_to_string(x || y, ',') FROM %s ORDER BY id) TO STDOUT" % table)
     both = np.array([line.split(",") for line in lines.splitlines()], dtype=float)
     return np.ascontiguousarray(both[:, :-1]), both[:, -1].copy()
-
-
-def family(n, d=20):
-    """A table of n rows of one family: normal features, two noisy classes that no plane separates."""
-    random, table = np.random.default_rng(1), "bench.family_%d" % n
-    x = random.standard_normal((n, d))
-    y = np.sign(x[:, 0] * x[:, 1] + x[:, 2] + 0.5 * random.standard_normal(n))
-    lines = "".join("%d\t{%s}\t%d\n" % (i, ",".join(map(repr, row.tolist())), label)
-                    for i, (row, label) in enumerate(zip(x, y)))
-    database.run("CREATE SCHEMA IF NOT EXISTS bench; DROP TABLE IF EXISTS {0}; "
-                 "CREATE TABLE {0} (id int, x float8[], y float8)".format(table))
-    database.run("COPY %s FROM STDIN" % table, lines)
-    database.run("VACUUM (FREEZE, ANALYZE) %s" % table)
-    return table

@@ -8,6 +8,7 @@
  * Values do not matter to the time: rows are pseudo-random in [-1,1].
  */
 #include "blas.h"
+#include "clock.h"
 #include "vmath.h"
 
 #include <math.h>
@@ -15,19 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
-enum { MAX_SIZES = 3, BLOCK = 256 };
-
-static clockid_t chosen_clock = CLOCK_MONOTONIC;
-
-static double seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(chosen_clock, &now);
-    return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
-}
+enum { MAX_SIZES = 3, BLOCK = 256, PASS = 16384 };
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -113,32 +103,69 @@ static double time_gram(const size_t *size)
     return seconds() - start;
 }
 
-/* Size n.  Noise below a diagonal of n: well conditioned, and the other triangle is not read. */
-static double time_dpotrf(const size_t *size)
+/* Noise below a diagonal of n: well conditioned, and the other triangle is not read. */
+static double *definite_matrix(size_t n)
 {
-    size_t n = size[0];
     double *A = random_matrix(n, n);
-    int order = (int) n, info;
-    double start;
 
     for (size_t i = 0; i < n; i++)
         A[i * n + i] = (double) n;
-    start = seconds();
-    dpotrf_("L", &order, A, &order, &info);
+    return A;
+}
+
+typedef void InPlace(const char *triangle, const int *order, double *A, const int *ld, int *info);
+
+extern InPlace dpotri_;
+
+/* A routine of LAPACK that puts its result in place of the matrix. */
+static double time_in_place(InPlace *routine, size_t n, double *A)
+{
+    int order = (int) n, info;
+    double start = seconds();
+
+    routine("L", &order, A, &order, &info);
     start = seconds() - start;
     if (info != 0)
         exit(1);
     return start;
 }
 
-/* Sizes n, D: the D x D sums of n rows. */
+/* Size n. */
+static double time_dpotrf(const size_t *size)
+{
+    return time_in_place(dpotrf_, size[0], definite_matrix(size[0]));
+}
+
+/* Size n: the inverse from the factor. */
+static double time_dpotri(const size_t *size)
+{
+    double *A = definite_matrix(size[0]);
+
+    time_in_place(dpotrf_, size[0], A);
+    return time_in_place(dpotri_, size[0], A);
+}
+
+/* Sizes n, m: a triangle of n, m right sides. */
+static double time_dtrsm(const size_t *size)
+{
+    int n = (int) size[0], m = (int) size[1];
+    double *L = definite_matrix(size[0]), *B = random_matrix(size[1], size[0]);
+    double start = seconds();
+
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, n, m, 1.0, L, n, B, n);
+    return seconds() - start;
+}
+
+/* Sizes n, D: the D x D sums of n rows; very many of them by passes over the same PASS rows. */
 static double time_dsyrk(const size_t *size)
 {
     size_t n = size[0], D = size[1];
-    double *Z = random_matrix(n, D), *G = matrix(D, D);
+    double *Z = random_matrix(smaller(n, PASS), D), *G = matrix(D, D);
     double start = seconds();
 
-    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, (int) D, (int) n, 1.0, Z, (int) D, 0.0, G, (int) D);
+    for (size_t first = 0; first < n; first += PASS)
+        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, (int) D, (int) smaller(PASS, n - first), 1.0,
+                    Z, (int) D, 1.0, G, (int) D);
     return seconds() - start;
 }
 
@@ -169,6 +196,8 @@ static const struct
 } primitives[] = {
     {"gram", 2, time_gram},
     {"dpotrf", 1, time_dpotrf},
+    {"dpotri", 1, time_dpotri},
+    {"dtrsm", 2, time_dtrsm},
     {"dsyrk", 2, time_dsyrk},
     {"features", 3, time_features},
 };
@@ -176,7 +205,7 @@ static const struct
 static int usage(void)
 {
     fprintf(stderr, "primitives: kernels, or wall|cpu and one of "
-            "gram n d, dpotrf n, dsyrk n D, features n d D\n");
+            "gram n d, dpotrf n, dpotri n, dtrsm n m, dsyrk n D, features n d D\n");
     return 2;
 }
 
@@ -188,8 +217,7 @@ int main(int count, char **arguments)
         return printf("%s\n", openblas_get_config()) < 0;
     if (count < 4 || count - 3 > MAX_SIZES)
         return usage();
-    if (strcmp(arguments[1], "cpu") == 0)
-        chosen_clock = CLOCK_PROCESS_CPUTIME_ID;
+    choose_clock(arguments[1]);
     for (int i = 3; i < count; i++)
         if ((size[i - 3] = strtoul(arguments[i], NULL, 10)) == 0)
             return usage();
