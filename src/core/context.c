@@ -16,6 +16,7 @@
 
 #define ALIGNMENT 64
 #define PAGE 4096
+#define POLL_ELEMENTS 65536     /* each in memory not touched before: some milliseconds */
 #define HUGE_BLOCK ((size_t) 4 << 20)   /* from here on huge pages pay */
 
 typedef struct BlockHeader
@@ -142,6 +143,12 @@ km_poll(KmContext *ctx)
     if (ctx->poll != NULL && ctx->poll(ctx))
         return km_fail(ctx, KM_CANCELLED, "computation stopped on request");
     return KM_OK;
+}
+
+KmStatus
+km_poll_row(KmContext *ctx, size_t row, size_t width)
+{
+    return row % (1 + POLL_ELEMENTS / (width + 1)) == 0 ? km_poll(ctx) : KM_OK;
 }
 
 KmStatus

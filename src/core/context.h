@@ -119,6 +119,8 @@ extern void km_free(KmContext *ctx, void *block);      /* NULL is fine */
 extern KmStatus km_reserve(KmContext *ctx, double bytes, const char *what, const char *hint);
 
 extern KmStatus km_poll(KmContext *ctx);
+/* km_poll in a loop that touches `width` elements in each turn: once in some 65,536 of them. */
+extern KmStatus km_poll_row(KmContext *ctx, size_t row, size_t width);
 /* km_poll, and a report that `stage` ("Gram matrix") is done to the fraction done / total. */
 extern KmStatus km_progress(KmContext *ctx, const char *stage, double done, double total);
 

@@ -87,12 +87,10 @@ static void scale_to_unit(size_t d, double *x)
 KmStatus km_leaf_rows(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *x, double *out)
 {
     size_t d_leaf = km_leaf_dimension(leaf, d);
-    size_t rows_per_poll = 1 + 65536 / d;
 
     for (size_t i = 0; i < n; i++, x += d, out += d_leaf)
     {
-        if (i % rows_per_poll == 0)
-            KM_TRY(km_poll(ctx));
+        KM_TRY(km_poll_row(ctx, i, d));
         if (leaf->n_factor > 0)
             turn(leaf, x, out);
         else

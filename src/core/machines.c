@@ -91,13 +91,17 @@ km_table_merge(KmContext *ctx, const KmArgs *args, const KmTable **table)
 
     KM_TRY(km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel));
     for (size_t i = 0; i < from->n; i++)
+    {
+        KM_TRY(km_poll_row(ctx, i, from->d));
         n += !repeats(from, i);
+    }
     if (n == from->n || km_kernel_white(kernel) > 0)
         return KM_OK;
     KM_TRY(km_alloc(ctx, 1, &merged));
     KM_TRY(allocate_table(ctx, from, n, &x, &y, &label, &w));
     for (size_t i = 0; i < from->n; i++)
     {
+        KM_TRY(km_poll_row(ctx, i, from->d));
         if (repeats(from, i))
         {
             w[to - 1] += km_table_weight(from, i);
@@ -316,6 +320,7 @@ add_arrays(KmContext *ctx, const KmMachine *machine, KmModel *model)
     KM_TRY(km_alloc_bytes(ctx, n_sv, columns * sizeof *coef, (void **) &coef));
     for (size_t s = 0; s < n_sv; s++)
     {
+        KM_TRY(km_poll_row(ctx, s, d));
         memcpy(rows + s * d, machine->table->x + member[s] * d, d * sizeof *rows);
         memcpy(coef + s * columns, machine->coef + member[s] * columns, columns * sizeof *coef);
     }
@@ -330,9 +335,9 @@ KmStatus
 km_machine_end(KmContext *ctx, KmMachine *machine, KmModel *model)
 {
     const KmMachineFacts *facts = &machine->facts;
+    size_t kept = km_rows_kept(machine->rows), memory = ctx->peak_bytes;
 
-    if (machine->rows != NULL)
-        km_rows_destroy(ctx, machine->rows);
+    km_rows_destroy(ctx, machine->rows);
     if (facts->unfinished > 0)
         km_warn(ctx, "%s did not converge: after %" PRIu64 " iterations the gap is %g, tol is %g",
                 machine->args->signature->name, facts->iterations, facts->gap, machine->tol);
@@ -341,5 +346,7 @@ km_machine_end(KmContext *ctx, KmMachine *machine, KmModel *model)
     KM_TRY(km_model_add_fact(ctx, model, "objective", KM_FACT_NUMBER, facts->objective));
     KM_TRY(km_model_add_fact(ctx, model, "gap", KM_FACT_NUMBER, facts->gap));
     KM_TRY(km_model_add_fact(ctx, model, "iterations", KM_FACT_COUNT, (double) facts->iterations));
+    KM_TRY(km_model_add_fact(ctx, model, "rows_kept", KM_FACT_COUNT, (double) kept));
+    KM_TRY(km_model_add_fact(ctx, model, "memory", KM_FACT_COUNT, (double) memory));
     return km_model_add_fact(ctx, model, "converged", KM_FACT_BOOL, facts->unfinished == 0);
 }

@@ -40,8 +40,11 @@ list_boundary(KmContext *ctx, const KmTable *table, const double *alpha, const d
     *n = 0;
     KM_TRY(km_alloc_bytes(ctx, table->n, d * sizeof **rows, (void **) rows));
     for (size_t i = 0; i < table->n; i++)
+    {
+        KM_TRY(km_poll_row(ctx, i, d));
         if (alpha[i] > 0 && alpha[i] < upper[i])
             memcpy(*rows + (*n)++ * d, table->x + i * d, d * sizeof **rows);
+    }
     return KM_OK;
 }
 

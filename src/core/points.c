@@ -12,11 +12,11 @@
 #include <string.h>
 
 #include "blas.h"
+#include "sizes.h"
 #include "thin.h"
 
 /* Squared norms up to here can be added in twos and doubled without overflow. */
 #define LARGEST_NORM (DBL_MAX / 8)
-#define ROWS_PER_POLL 1024
 
 static bool
 is_distance(const KmLeaf *leaf)
@@ -47,7 +47,10 @@ set_rows(KmContext *ctx, size_t n, size_t d, const double *x, KmLeafPoints *poin
     points->rows = (double *) x;
     points->rows_as_given = true;
     for (size_t i = 0; i < n; i++)
+    {
+        KM_TRY(km_poll_row(ctx, i, d));
         KM_TRY(km_leaf_check_row(ctx, leaf, i, d, x + i * d));
+    }
     return KM_OK;
 }
 
@@ -60,8 +63,7 @@ find_centre(KmContext *ctx, size_t n, KmLeafPoints *points)
     KM_TRY(km_alloc_zero(ctx, points->width, &centre));
     for (size_t i = 0; i < n; i++)
     {
-        if (i % ROWS_PER_POLL == 0)
-            KM_TRY(km_poll(ctx));
+        KM_TRY(km_poll_row(ctx, i, points->width));
         cblas_daxpy(points->width, 1.0 / (double) n, points->rows + i * points->width, 1, centre, 1);
     }
     points->centre = centre;
@@ -92,8 +94,7 @@ set_centred(KmContext *ctx, size_t n, KmLeafPoints *points)
     {
         double *row = points->centred + i * width;
 
-        if (i % ROWS_PER_POLL == 0)
-            KM_TRY(km_poll(ctx));
+        KM_TRY(km_poll_row(ctx, i, points->width));
         for (size_t k = 0; k < width; k++)
             row[k] = points->rows[i * width + k] - points->centre[k];
         points->norms[i] = cblas_ddot(width, row, 1, row, 1);
@@ -109,8 +110,7 @@ check_squares(KmContext *ctx, size_t n, const KmLeafPoints *points)
     {
         const double *row = points->rows + i * points->width;
 
-        if (i % ROWS_PER_POLL == 0)
-            KM_TRY(km_poll(ctx));
+        KM_TRY(km_poll_row(ctx, i, points->width));
         KM_TRY(check_norm(ctx, i, cblas_ddot(points->width, row, 1, row, 1), points));
     }
     return KM_OK;
@@ -343,8 +343,8 @@ km_points_gather(const KmPoints *points, size_t m, const size_t *row, KmPoints *
 
 /* Rows and their norms in float32; usable if the largest norm leaves room for sums, and small ones do not
  * all drown in the subnormals. */
-static void
-fill_single(const KmLeafPoints *points, size_t n, KmSinglePoints *single)
+static KmStatus
+fill_single(KmContext *ctx, const KmLeafPoints *points, size_t n, KmSinglePoints *single)
 {
     size_t width = points->width;
     double largest = 0.0;
@@ -353,6 +353,7 @@ fill_single(const KmLeafPoints *points, size_t n, KmSinglePoints *single)
     {
         double norm = 0.0;
 
+        KM_TRY(km_poll_row(ctx, i, width));
         for (size_t k = 0; k < width; k++)
         {
             float value = (float) points->centred[i * width + k];
@@ -366,6 +367,7 @@ fill_single(const KmLeafPoints *points, size_t n, KmSinglePoints *single)
     single->usable = largest == 0.0 || (largest >= 1e-20 && largest <= 1e30);
     single->ready = true;
     single->packed = false;
+    return KM_OK;
 }
 
 static KmStatus
@@ -386,7 +388,7 @@ km_points_single(KmContext *ctx, const KmPoints *points)
     if (points->single->ready)
         return KM_OK;
     KM_TRY(reserve_single(ctx, points));
-    fill_single(&points->leaf[0], points->n, points->single);
+    KM_TRY(fill_single(ctx, &points->leaf[0], points->n, points->single));
     points->single->wide_rows = points->leaf[0].rows;
     points->single->wide_row = NULL;
     return KM_OK;
@@ -434,7 +436,12 @@ km_points_packed(KmContext *ctx, const KmPoints *points)
         return KM_OK;
     if (single->panels == NULL)
         KM_TRY(km_alloc(ctx, km_thin_size(points->capacity, width), &single->panels));
-    km_thin_pack(points->n, width, single->rows, single->panels);
+    for (size_t j = 0; j < points->n; j += KM_THIN_WIDTH)
+    {
+        KM_TRY(km_poll_row(ctx, j / KM_THIN_WIDTH, KM_THIN_WIDTH * width));
+        km_thin_pack(min_size(KM_THIN_WIDTH, points->n - j), width, single->rows + j * width,
+                     single->panels + j * width);
+    }
     single->packed = true;
     return KM_OK;
 }

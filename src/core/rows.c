@@ -20,8 +20,9 @@ struct KmRows
     size_t n_max;
     size_t stride;              /* elements */
     size_t budget, capacity, count;     /* bytes; slots, slots in use */
+    size_t most;                /* slots ever in use */
     size_t chunk_bytes, rows_per_chunk;
-    size_t n_chunks;            /* length of chunk */
+    size_t n_chunks;            /* that the budget allows */
     char **chunk;               /* NULL until needed */
     uint32_t *slot;             /* n_max: slot of a row, or NO_SLOT */
     char *strip;                /* KM_ROWS_BATCH x KM_ROWS_STRIP elements; NULL until needed */
@@ -57,7 +58,8 @@ plan_chunks(KmContext *ctx, KmRows *rows)
     rows->chunk_bytes = rows->rows_per_chunk * row_bytes;
     rows->n_chunks = (most + rows->rows_per_chunk - 1) / rows->rows_per_chunk;
     rows->budget = most * row_bytes;
-    return km_alloc_zero(ctx, rows->n_chunks, &rows->chunk);
+    /* Room for them all, so that the memory taken does not depend on a budget that is not reached. */
+    return km_alloc_zero(ctx, rows->n_max, &rows->chunk);
 }
 
 KmStatus
@@ -123,6 +125,12 @@ km_rows_made(const KmRows *rows)
     return rows->made;
 }
 
+size_t
+km_rows_kept(const KmRows *rows)
+{
+    return rows->most;
+}
+
 bool
 km_rows_full(const KmRows *rows)
 {
@@ -151,6 +159,7 @@ assign_slot(KmContext *ctx, KmRows *rows, size_t i)
     if (rows->chunk[c] == NULL)
         KM_TRY(km_alloc(ctx, rows->chunk_bytes, &rows->chunk[c]));
     rows->slot[i] = (uint32_t) rows->count++;
+    rows->most = size_max(rows->most, rows->count);
     return KM_OK;
 }
 

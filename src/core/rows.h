@@ -51,6 +51,7 @@ extern KmRowSource *km_rows_source(const KmRows *rows);
 extern size_t km_rows_stride(const KmRows *rows);       /* elements */
 extern size_t km_rows_capacity(const KmRows *rows);     /* rows that can be kept */
 extern uint64_t km_rows_made(const KmRows *rows);
+extern size_t km_rows_kept(const KmRows *rows);         /* the most of any source so far */
 extern bool km_rows_full(const KmRows *rows);
 
 /* Row i if it is kept, else NULL.  Kept rows stay where they are. */

@@ -122,6 +122,17 @@ km_smo_choose(KmSmo *smo)
     compare_groups(smo);
 }
 
+/* The gap falls about as a power of the steps, so progress is that of its logarithm. */
+KmStatus
+km_smo_report(KmContext *ctx, const KmSmo *smo)
+{
+    double all = log(smo->widest / smo->tol), left = log(fmax(km_smo_gap(smo) / smo->tol, 1));
+
+    if (!(all > 0 && isfinite(all)))
+        return km_poll(ctx);
+    return km_progress(ctx, "support vector machine", fmin(fmax(all - left, 0), all), all);
+}
+
 static KmStatus
 poll_after(KmContext *ctx, KmSmo *smo, size_t elements)
 {
@@ -129,7 +140,7 @@ poll_after(KmContext *ctx, KmSmo *smo, size_t elements)
     if (smo->work < POLL_WORK)
         return KM_OK;
     smo->work = 0;
-    return km_poll(ctx);
+    return km_smo_report(ctx, smo);
 }
 
 /* g += sum of coef * row for kept rows. */
@@ -427,10 +438,13 @@ start(KmContext *ctx, const KmQuadratic *problem, KmRows *rows, double *b, KmSmo
     smo->kink = problem->kink;
     smo->max_iter = problem->max_iter;
     smo->p = problem->p;
+    smo->tol = problem->tol;
     memcpy(smo->diagonal, source->diagonal, n * sizeof *smo->diagonal);
     for (size_t k = 0; k < smo->n_groups; k++)
         load_group(smo, problem->lower + k * n, problem->upper + k * n, b + k * n, &smo->group[k]);
-    return refresh_gradient(ctx, smo, rows);
+    KM_TRY(refresh_gradient(ctx, smo, rows));
+    smo->widest = km_smo_gap(smo);
+    return km_smo_report(ctx, smo);
 }
 
 static bool
@@ -485,6 +499,7 @@ optimise(KmContext *ctx, KmSmo *smo, const KmQuadratic *problem, KmRows *rows)
         for (size_t k = 0; k < smo->n_groups; k++)
             settle(smo, &smo->group[k]);
         KM_TRY(refresh_gradient(ctx, smo, rows));
+        KM_TRY(km_smo_report(ctx, smo));
         stalls = km_smo_gap(smo) < smallest ? 0 : stalls + 1;
         smallest = fmin(smallest, km_smo_gap(smo));
     }

@@ -286,6 +286,7 @@ km_smo_blocks(KmContext *ctx, KmSmo *smo, double tol, KmRows *rows)
                             round < smo->max_iter ? round : smo->max_iter, block_row, &block));
         smo->iterations = block.smo.iterations;
         KM_TRY(unload_block(ctx, smo, &block));
+        KM_TRY(km_smo_report(ctx, smo));
     }
     block_free(ctx, &block);
     return KM_OK;

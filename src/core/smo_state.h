@@ -31,6 +31,7 @@ typedef struct KmSmo
     const double *p;            /* n */
     double reach;               /* largest diagonal element if some box is infinite, else 0 */
     uint64_t iterations, max_iter;
+    double tol, widest;         /* wanted gap and that of the start, for progress; 0 in a block */
     size_t work;                /* elements passed over since the last poll */
 } KmSmo;
 
@@ -49,6 +50,8 @@ extern KmStatus km_smo_accumulate(KmContext *ctx, KmSmo *smo, KmRows *rows, size
                                   const double *coef);
 /* After g changed. */
 extern void km_smo_choose(KmSmo *smo);
+/* Poll, and report how far the gap of the whole problem has come. */
+extern KmStatus km_smo_report(KmContext *ctx, const KmSmo *smo);
 
 /* b_v, whatever its groups. */
 static inline double

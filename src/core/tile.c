@@ -26,7 +26,7 @@
 
 typedef struct Geometry
 {
-    void (*block)(const KmBlock *block, size_t l, size_t ld, double *out);
+    void (*block)(const KmBlock *block, size_t l, size_t ld, double *out);       /* NULL: row makes all */
     void (*row)(const KmBlock *block, size_t l, size_t i, double *row);  /* NULL: nothing left to do */
 } Geometry;
 
@@ -101,14 +101,13 @@ l1_block(const KmBlock *block, size_t l, size_t ld, double *out)
 }
 
 static void
-rows_block(const KmBlock *block, size_t l, size_t ld, double *out)
+rows_row(const KmBlock *block, size_t l, size_t i, double *row)
 {
     const KmLeafPoints *a = &block->a->leaf[l], *b = &block->b->leaf[l];
     size_t width = a->width;
 
-    for (size_t i = 0; i < block->m; i++)
-        a->leaf->type->pairs(a->leaf, width, a->rows + (block->i + i) * width, block->n,
-                             b->rows + block->j * width, out + i * ld);
+    a->leaf->type->pairs(a->leaf, width, a->rows + (block->i + i) * width, block->n,
+                         b->rows + block->j * width, row);
 }
 
 /* White noise too: block_values sets the diagonal of a Gram. */
@@ -127,7 +126,7 @@ static const Geometry geometries[] = {
     [KM_GEOMETRY_COSINE] = {dot_block, NULL},
     [KM_GEOMETRY_SQDIST] = {sqdist_block, sqdist_row},
     [KM_GEOMETRY_L1] = {l1_block, NULL},
-    [KM_GEOMETRY_ROWS] = {rows_block, NULL},
+    [KM_GEOMETRY_ROWS] = {NULL, rows_row},
 };
 
 /* ---- kernel values ---- */
@@ -138,9 +137,11 @@ km_block_geometry(KmContext *ctx, const KmBlock *block, size_t l, size_t ld, dou
     const KmLeaf *leaf = block->a->leaf[l].leaf;
     const Geometry *geometry = &geometries[leaf->type->geometry];
 
-    geometry->block(block, l, ld, out);
+    if (geometry->block != NULL)
+        geometry->block(block, l, ld, out);
     for (size_t i = 0; i < block->m; i++)
     {
+        KM_TRY(km_poll_row(ctx, i, block->n * block->a->leaf[l].width));
         if (geometry->row != NULL)
             geometry->row(block, l, i, out + i * ld);
         KM_TRY(km_leaf_check_values(ctx, leaf, block->i + i, block->j, block->n, out + i * ld));
