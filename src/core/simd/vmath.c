@@ -18,21 +18,35 @@ static const double to_whole = 0x1.8p52, log2_e = 0x1.71547652b82fep+0;
 static const double ln2_high = 0x1.62e42fefa3p-1;    /* 41 bits: exact times 11 */
 static const double ln2_low = 0x1.3de6af278ece6p-42;
 
-/* Horner: c[0] + c[1] x + ... + c[count-1] x^(count-1). */
-KM_INLINE vd
-polynomial(const double *c, int count, vd x)
+/* Horner for `count` x: c[0] + c[1] x + ... + c[terms-1] x^(terms-1). */
+KM_INLINE void
+polynomials(const double *c, int terms, size_t count, const vd *x, vd *sum)
 {
-    vd sum = vd_set(c[count - 1]);
-
 KM_UNROLL
-    for (int i = count - 2; i >= 0; i--)
-        sum = vd_fma(sum, x, vd_set(c[i]));
+    for (size_t i = 0; i < count; i++)
+        sum[i] = vd_set(c[terms - 1]);
+KM_UNROLL
+    for (int t = terms - 2; t >= 0; t--)
+KM_UNROLL
+        for (size_t i = 0; i < count; i++)
+            sum[i] = vd_fma(sum[i], x[i], vd_set(c[t]));
+}
+
+KM_INLINE vd
+polynomial(const double *c, int terms, vd x)
+{
+    vd sum;
+
+    polynomials(c, terms, 1, &x, &sum);
     return sum;
 }
 
-/* exp(x) = 2^k (1 + p): returns p, with small relative error, and k modulo 2^64. */
-KM_INLINE vd
-exp_reduced(vd x, vu *k)
+/* Vectors whose steps take turns, because each step waits for the one before. */
+#define TOGETHER 4
+
+/* exp(x) = 2^k (1 + p): p, with small relative error, and to_whole + k, `count` times. */
+KM_INLINE void
+exp_reduced(size_t count, const vd *x, vd *p, vd *whole)
 {
     /* (exp(r) - 1 - r) / r^2 for |r| <= ln(2)/2; error times r^2 2^-58 */
     static const double c[] = {
@@ -40,44 +54,71 @@ exp_reduced(vd x, vu *k)
         0x1.6c16c185a755ep-10, 0x1.a01a01bae15a0p-13, 0x1.a0199693c09eep-16, 0x1.71dddfce1309ep-19,
         0x1.28b049110cd34p-22, 0x1.af8583ee66897p-26,
     };
-    vd whole = vd_fma(x, vd_set(log2_e), vd_set(to_whole));
-    vd kd = whole - vd_set(to_whole);
-    vd exact = vd_fma(kd, vd_set(-ln2_high), x);
-    vd r = vd_fma(kd, vd_set(-ln2_low), exact);
-    vd r_low = vd_fma(kd, vd_set(-ln2_low), exact - r);
+    vd r[TOGETHER], r_low[TOGETHER];
 
-    *k = (vu) whole - (vu) vd_set(to_whole);
-    return r + vd_fma(r * r, polynomial(c, 10, r), r_low);
+KM_UNROLL
+    for (size_t i = 0; i < count; i++)
+    {
+        whole[i] = vd_fma(x[i], vd_set(log2_e), vd_set(to_whole));
+        vd k = whole[i] - vd_set(to_whole);
+        vd exact = vd_fma(k, vd_set(-ln2_high), x[i]);
+
+        r[i] = vd_fma(k, vd_set(-ln2_low), exact);
+        r_low[i] = vd_fma(k, vd_set(-ln2_low), exact - r[i]);
+    }
+    polynomials(c, 10, count, r, p);
+KM_UNROLL
+    for (size_t i = 0; i < count; i++)
+        p[i] = r[i] + vd_fma(r[i] * r[i], p[i], r_low[i]);
 }
 
-/* 2^k for -1022 <= k <= 1023 */
+/* 2^k a for -1077 <= k <= 1025, rounded once, from to_whole + k. */
 KM_INLINE vd
-power_of_two(vu k)
+times_power_of_two(vd a, vd whole)
 {
-    return (vd) ((k + 1023) << 52);
+#if KM_LANES == 8
+    return _mm512_scalef_pd(a, whole - vd_set(to_whole));
+#else
+    /* by two factors, whose biased exponents add up to k + 2046, so that subnormal results
+     * round once and large ones reach infinity */
+    vu sum = (vu) whole - (vu) vd_set(to_whole) + 2046, half = sum >> 1;
+
+    return a * (vd) (half << 52) * (vd) ((sum - half) << 52);
+#endif
 }
 
-/* By two factors 2^k, so that subnormal results round once and large ones reach
- * infinity; beyond the clamp all results are 0 or infinity. */
-KM_INLINE vd
-exp_lanes(vd x)
+/* Beyond the clamp all results are 0 or infinity. */
+KM_INLINE void
+exp_lanes(size_t count, vd *x)
 {
-    vu k;
-    vd p = exp_reduced(vd_max(vd_set(-746), vd_min(vd_set(710), x)), &k);
-    vu half = ((k + 2048) >> 1) - 1024;
-    vd value = (1.0 + p) * power_of_two(half) * power_of_two(k - half);
+    vd p[TOGETHER], whole[TOGETHER];
 
-    return vd_one_nan(value);
+KM_UNROLL
+    for (size_t i = 0; i < count; i++)
+        x[i] = vd_max(vd_set(-746), vd_min(vd_set(710), x[i]));
+    exp_reduced(count, x, p, whole);
+KM_UNROLL
+    for (size_t i = 0; i < count; i++)
+        x[i] = vd_one_nan(times_power_of_two(1.0 + p[i], whole[i]));
+}
+
+/* 2^k for -1022 <= k <= 1023, from to_whole + k */
+KM_INLINE vd
+power_of_two(vd whole)
+{
+    return (vd) (((vu) whole - (vu) vd_set(to_whole) + 1023) << 52);
 }
 
 /* tanh |x| = q / (q + 2) with q = exp(2|x|) - 1 = 2^k p + (2^k - 1). */
 KM_INLINE vd
 tanh_lanes(vd x)
 {
-    vu k;
-    vd magnitude = vd_abs(x);
-    vd p = exp_reduced(vd_min(vd_set(40), magnitude + magnitude), &k);
-    vd scale = power_of_two(k);
+    vd p, whole, magnitude = vd_abs(x);
+    vd twice = vd_min(vd_set(40), magnitude + magnitude);
+
+    exp_reduced(1, &twice, &p, &whole);
+
+    vd scale = power_of_two(whole);
     vd q = vd_fma(scale, p, scale - 1.0);
     vu sign = (vu) x & sign_bit;
 
@@ -254,22 +295,36 @@ map(size_t n, const double *x, double *out, vd (*f)(vd))
         vd_store_first(out + i, n - i, f(vd_load_first(x + i, n - i)));
 }
 
-static void
-exp_array(size_t n, const double *x, double *out)
-{
-    map(n, x, out, exp_lanes);
-}
-
+/* out = exp(rate x), the product rounded. */
 static void
 exp_rate_array(size_t n, double rate, const double *x, double *out)
 {
-    vd rates = vd_set(rate);
+    vd rates = vd_set(rate), v[TOGETHER];
     size_t i = 0;
 
-    for (; i + KM_LANES <= n; i += KM_LANES)
-        vd_store(out + i, exp_lanes(rates * vd_load(x + i)));
-    if (i < n)
-        vd_store_first(out + i, n - i, exp_lanes(rates * vd_load_first(x + i, n - i)));
+    for (; i + TOGETHER * KM_LANES <= n; i += TOGETHER * KM_LANES)
+    {
+KM_UNROLL
+        for (size_t t = 0; t < TOGETHER; t++)
+            v[t] = rates * vd_load(x + i + t * KM_LANES);
+        exp_lanes(TOGETHER, v);
+KM_UNROLL
+        for (size_t t = 0; t < TOGETHER; t++)
+            vd_store(out + i + t * KM_LANES, v[t]);
+    }
+    for (size_t left; i < n; i += left)
+    {
+        left = n - i < KM_LANES ? n - i : KM_LANES;
+        v[0] = rates * vd_load_first(x + i, left);
+        exp_lanes(1, v);
+        vd_store_first(out + i, left, v[0]);
+    }
+}
+
+static void
+exp_array(size_t n, const double *x, double *out)
+{
+    exp_rate_array(n, 1, x, out);
 }
 
 static void
