@@ -207,6 +207,12 @@ extern KmStatus km_target_create(KmContext *ctx, const KmKernel *kernel, size_t 
 extern KmStatus km_target_values(KmContext *ctx, KmTarget *target, size_t m, const double *x, size_t ld,
                                  double *out);
 extern size_t km_target_stride(const KmTarget *target);        /* the least ld */
+/* The same by blocks: first the m rows, then n <= KM_TARGET_BLOCK stored rows from j0 on, a multiple of
+ * KM_TARGET_BLOCK, at a time; ld >= n rounded up. */
+#define KM_TARGET_BLOCK 256     /* a multiple of KM_PANEL_WIDTH */
+extern KmStatus km_target_query(KmContext *ctx, KmTarget *target, size_t m, const double *x);
+extern KmStatus km_target_block(KmContext *ctx, KmTarget *target, size_t m, size_t j0, size_t n, size_t ld,
+                                double *out);
 /* out[i] = k(x_i, x_i) for m <= KM_SCORE_ROWS rows, without white() summands. */
 extern KmStatus km_target_self(KmContext *ctx, KmTarget *target, size_t m, const double *x, double *out);
 

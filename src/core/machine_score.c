@@ -1,35 +1,34 @@
 /*
  * machine_score.c: values of support vector machines (see machines.h for the arrays).
  *
- * A row's kernel values with all support rows are made once and serve every machine.  The linear
- * kernel without changes to its columns needs no support rows: w = sum_i b_i x_i.
+ * A row's kernel values with all support rows are made once and serve every machine: expansion.h sums
+ * them per class, and a machine's value is that of its terms.  The linear kernel without changes to its
+ * columns needs no support rows: w = sum_i b_i x_i.
  */
+#include "expansion.h"
 #include "machines.h"
 #include "platt.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Support rows first … first + n - 1 with their coefficients in one machine. */
+/* A machine's support rows of one group, with their coefficients in one column. */
 typedef struct Term
 {
-    size_t first, n;
-    const double *coef;
+    size_t group, column;
 } Term;
 
 typedef struct Scorer
 {
-    size_t d, n_sv;
-    const double *rows;         /* n_sv x d */
+    size_t d;
+    const KmArray *rows;        /* n_sv x d */
+    const KmArray *coef;        /* n_sv x columns */
     const double *intercept;    /* n_out */
-    size_t columns;
-    double *coef;               /* columns x n_sv */
+    size_t groups, *first;      /* support rows in groups: where each begins, and their end */
     size_t n_out;               /* machines */
     size_t n_terms;             /* of each machine */
     Term *term;                 /* n_out x n_terms */
-    KmTarget *target;
-    size_t stride;
-    double *values;             /* KM_SCORE_ROWS x stride */
+    KmExpansion *expansion;
     double *w;                  /* n_out x d, for the linear kernel */
     size_t k;                   /* classes of pairs */
     const KmSigmoid *sigmoid;   /* n_out; NULL: no probabilities */
@@ -39,26 +38,28 @@ typedef struct Scorer
 
 /* ---- values ---- */
 
+/* Machine o's value of row i, from the sums of the expansion. */
 static double
-machine_value(const Scorer *scorer, const double *values, size_t o)
+machine_value(const Scorer *scorer, const double *sum, size_t i, size_t o)
 {
     const Term *term = scorer->term + o * scorer->n_terms;
-    double sum = 0;
+    double value = 0;
 
     for (size_t t = 0; t < scorer->n_terms; t++)
-        sum += km_dot_fixed(term[t].n, values + term[t].first, term[t].coef);
-    return sum + scorer->intercept[o];
+        value += sum[km_expansion_at(scorer->expansion, i, term[t].group) + term[t].column];
+    return value + scorer->intercept[o];
 }
 
 static KmStatus
 run_kernel(KmContext *ctx, const KmScore *score, size_t m, const double *z, double *out)
 {
     const Scorer *scorer = score->state;
+    const double *sum;
 
-    KM_TRY(km_target_values(ctx, scorer->target, m, z, scorer->stride, scorer->values));
+    KM_TRY(km_expansion_run(ctx, scorer->expansion, m, z, &sum));
     for (size_t i = 0; i < m; i++)
         for (size_t o = 0; o < score->n_out; o++)
-            out[i * score->n_out + o] = machine_value(scorer, scorer->values + i * scorer->stride, o);
+            out[i * score->n_out + o] = machine_value(scorer, sum, i, o);
     return KM_OK;
 }
 
@@ -80,11 +81,11 @@ run_linear(KmContext *ctx, const KmScore *score, size_t m, const double *z, doub
 static void
 add_term(const Scorer *scorer, const Term *term, double *w)
 {
-    const double *row = scorer->rows + term->first * scorer->d;
+    size_t d = scorer->d, columns = scorer->coef->columns;
 
-    for (size_t s = 0; s < term->n; s++, row += scorer->d)
-        for (size_t j = 0; j < scorer->d; j++)
-            w[j] += term->coef[s] * row[j];
+    for (size_t s = scorer->first[term->group]; s < scorer->first[term->group + 1]; s++)
+        for (size_t j = 0; j < d; j++)
+            w[j] += scorer->coef->data[s * columns + term->column] * scorer->rows->data[s * d + j];
 }
 
 static KmStatus
@@ -98,15 +99,6 @@ prepare_linear(KmContext *ctx, Scorer *scorer)
 }
 
 static KmStatus
-prepare_kernel(KmContext *ctx, const KmKernel *kernel, Scorer *scorer)
-{
-    KM_TRY(km_target_create(ctx, kernel, scorer->n_sv, scorer->d, scorer->rows, &scorer->target));
-    scorer->stride = km_target_stride(scorer->target);
-    return km_alloc_bytes(ctx, scorer->stride, KM_SCORE_ROWS * sizeof *scorer->values,
-                          (void **) &scorer->values);
-}
-
-static KmStatus
 prepare(KmContext *ctx, const KmArgs *args, Scorer *scorer, KmScore *out)
 {
     KmKernel *kernel;
@@ -114,29 +106,41 @@ prepare(KmContext *ctx, const KmArgs *args, Scorer *scorer, KmScore *out)
     KM_TRY(km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel));
     *out = (KmScore) {.d = scorer->d, .n_out = scorer->n_out, .state = scorer, .run = run_kernel};
     if (!km_kernel_is_linear(kernel))
-        return prepare_kernel(ctx, kernel, scorer);
+        return km_expansion_create(ctx, kernel, scorer->rows->rows, scorer->d, scorer->rows->data,
+                                   scorer->groups, scorer->first, scorer->coef->columns,
+                                   scorer->coef->data, &scorer->expansion);
     out->run = run_linear;
     return prepare_linear(ctx, scorer);
 }
 
-/* The arrays that every machine has, with coef transposed; columns and n_out may be SIZE_MAX: any. */
+/* The arrays that every machine has; columns and n_out may be SIZE_MAX: any. */
 static KmStatus
 load(KmContext *ctx, const KmModel *model, size_t d, size_t columns, size_t n_out, Scorer **out)
 {
-    const KmArray *rows, *coef, *intercept;
+    const KmArray *intercept;
     Scorer *scorer;
 
-    KM_TRY(km_model_expect(ctx, model, "rows", SIZE_MAX, d, &rows));
-    KM_TRY(km_model_expect(ctx, model, "coef", rows->rows, columns, &coef));
+    KM_TRY(km_alloc_zero(ctx, 1, &scorer));
+    scorer->d = d;
+    KM_TRY(km_model_expect(ctx, model, "rows", SIZE_MAX, d, &scorer->rows));
+    KM_TRY(km_model_expect(ctx, model, "coef", scorer->rows->rows, columns, &scorer->coef));
     KM_TRY(km_model_expect(ctx, model, "intercept", 1, n_out, &intercept));
-    KM_TRY(km_alloc(ctx, 1, &scorer));
-    *scorer = (Scorer) {.d = d, .n_sv = rows->rows, .rows = rows->data, .intercept = intercept->data,
-                        .columns = coef->columns, .n_out = intercept->columns};
-    KM_TRY(km_alloc_bytes(ctx, coef->columns, coef->rows * sizeof *scorer->coef, (void **) &scorer->coef));
-    for (size_t s = 0; s < coef->rows; s++)
-        for (size_t c = 0; c < coef->columns; c++)
-            scorer->coef[c * coef->rows + s] = coef->data[s * coef->columns + c];
+    scorer->intercept = intercept->data;
+    scorer->n_out = intercept->columns;
     *out = scorer;
+    return KM_OK;
+}
+
+/* All support rows are one group, and each machine is a column of theirs. */
+static KmStatus
+use_one_group(KmContext *ctx, Scorer *scorer)
+{
+    scorer->groups = scorer->n_terms = 1;
+    KM_TRY(km_alloc_zero(ctx, 2, &scorer->first));
+    scorer->first[1] = scorer->rows->rows;
+    KM_TRY(km_alloc(ctx, scorer->n_out, &scorer->term));
+    for (size_t c = 0; c < scorer->n_out; c++)
+        scorer->term[c] = (Term) {.group = 0, .column = c};
     return KM_OK;
 }
 
@@ -222,36 +226,40 @@ find_classes(KmContext *ctx, size_t k, const double *counts, size_t n_sv, size_t
     return KM_OK;
 }
 
-/* The support rows of class c in its machine against class e. */
-static Term
-class_term(const Scorer *scorer, const size_t *first, size_t c, size_t e)
+/* A class is a group; the machine of two has a term of either. */
+static KmStatus
+use_classes(KmContext *ctx, size_t k, size_t *first, Scorer *scorer)
 {
-    return (Term) {.first = first[c], .n = first[c + 1] - first[c],
-                   .coef = scorer->coef + km_pair_column(c, e) * scorer->n_sv + first[c]};
-}
-
-KmStatus
-km_machine_prepare_pairs(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmScore *out)
-{
-    size_t k = model->classes.n, *first;
-    const KmArray *counts;
-    Scorer *scorer;
     Term *term;
 
-    if (k < 2)
-        return km_fail(ctx, KM_CORRUPT, "model has %zu classes", k);
-    KM_TRY(load(ctx, model, d, k - 1, k * (k - 1) / 2, &scorer));
-    KM_TRY(km_model_expect(ctx, model, "counts", 1, k, &counts));
-    KM_TRY(find_classes(ctx, k, counts->data, scorer->n_sv, &first));
+    scorer->groups = k;
+    scorer->first = first;
     scorer->n_terms = 2;
     KM_TRY(km_alloc(ctx, k * (k - 1), &scorer->term));
     term = scorer->term;
     for (size_t p = 0; p + 1 < k; p++)
         for (size_t q = p + 1; q < k; q++)
         {
-            *term++ = class_term(scorer, first, p, q);
-            *term++ = class_term(scorer, first, q, p);
+            *term++ = (Term) {.group = p, .column = km_pair_column(p, q)};
+            *term++ = (Term) {.group = q, .column = km_pair_column(q, p)};
         }
+    return KM_OK;
+}
+
+/* The one machine of two classes is a column of all its support rows. */
+KmStatus
+km_machine_prepare_pairs(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmScore *out)
+{
+    size_t k = model->classes.n, *first;
+    const KmArray *counts;
+    Scorer *scorer;
+
+    if (k < 2)
+        return km_fail(ctx, KM_CORRUPT, "model has %zu classes", k);
+    KM_TRY(load(ctx, model, d, k - 1, k * (k - 1) / 2, &scorer));
+    KM_TRY(km_model_expect(ctx, model, "counts", 1, k, &counts));
+    KM_TRY(find_classes(ctx, k, counts->data, scorer->rows->rows, &first));
+    KM_TRY(k == 2 ? use_one_group(ctx, scorer) : use_classes(ctx, k, first, scorer));
     KM_TRY(prepare(ctx, args, scorer, out));
     out->decision = KM_DECISION_PAIRS;
     return prepare_proba(ctx, model, scorer, out);
@@ -265,12 +273,9 @@ km_machine_prepare_columns(KmContext *ctx, const KmArgs *args, const KmModel *mo
     Scorer *scorer;
 
     KM_TRY(load(ctx, model, d, SIZE_MAX, SIZE_MAX, &scorer));
-    if (scorer->columns != scorer->n_out || scorer->n_out == 0)
+    if (scorer->coef->columns != scorer->n_out || scorer->n_out == 0)
         return km_fail(ctx, KM_CORRUPT, "model has %zu columns of coefficients and %zu intercepts",
-                       scorer->columns, scorer->n_out);
-    scorer->n_terms = 1;
-    KM_TRY(km_alloc(ctx, scorer->n_out, &scorer->term));
-    for (size_t c = 0; c < scorer->n_out; c++)
-        scorer->term[c] = (Term) {.n = scorer->n_sv, .coef = scorer->coef + c * scorer->n_sv};
+                       scorer->coef->columns, scorer->n_out);
+    KM_TRY(use_one_group(ctx, scorer));
     return prepare(ctx, args, scorer, out);
 }

@@ -4,6 +4,7 @@
  */
 #include "panel.h"
 #include "simd.h"
+#include "sizes.h"
 #include "simd/panel_ops.h"
 
 /* One panel: element (j, k) at data[k * 8 + j], missing rows zero. */
@@ -46,6 +47,8 @@ km_panel_pairwise(const KmPanel *panel, KmPairwise what, size_t m, const double 
         .m = m,
         .panels = (nj + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH,
         .d = panel->d,
+        .ldx = panel->d,
+        .pitch = panel->d * KM_PANEL_WIDTH,
         .ld = ld,
         .x = x,
         .z = panel->data + j0 * panel->d,
@@ -55,14 +58,60 @@ km_panel_pairwise(const KmPanel *panel, KmPairwise what, size_t m, const double 
     KM_PICK(km_panel_ops)->pairwise[what](&block);
 }
 
+void
+km_panel_add_products(const KmPanel *panel, size_t k0, size_t nk, size_t m, size_t ldx,
+                      const double *x, size_t ld, double *out)
+{
+    const KmPanelBlock block = {
+        .m = m,
+        .panels = (panel->n + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH,
+        .d = nk,
+        .ldx = ldx,
+        .pitch = panel->d * KM_PANEL_WIDTH,
+        .ld = ld,
+        .x = x,
+        .z = panel->data + k0 * KM_PANEL_WIDTH,
+        .out = out,
+    };
+
+    KM_PICK(km_panel_ops)->add_products(&block);
+}
+
+void
+km_dot_go_on(size_t m, size_t n, size_t ld, const double *K, const double *coef, double *chains)
+{
+    KM_PICK(km_panel_ops)->dot_chains(m, n, ld, K, coef, chains);
+}
+
+double
+km_dot_end(const double c[KM_DOT_CHAINS])
+{
+    double sum = ((c[0] + c[4]) + (c[2] + c[6])) + ((c[1] + c[5]) + (c[3] + c[7]));
+
+    return sum == sum ? sum : __builtin_nan("");
+}
+
 double
 km_dot_fixed(size_t n, const double *a, const double *b)
 {
-    return KM_PICK(km_panel_ops)->dot_fixed(n, a, b);
+    double dot;
+
+    km_dot_fixed_rows(1, n, n, a, b, &dot);
+    return dot;
 }
+
+#define ROWS 8
 
 void
 km_dot_fixed_rows(size_t m, size_t n, size_t ld, const double *K, const double *coef, double *out)
 {
-    KM_PICK(km_panel_ops)->dot_fixed_rows(m, n, ld, K, coef, out);
+    for (size_t first = 0; first < m; first += ROWS)
+    {
+        double chains[ROWS * KM_DOT_CHAINS] = {0};
+        size_t rows = min_size(ROWS, m - first);
+
+        km_dot_go_on(rows, n, ld, K + first * ld, coef, chains);
+        for (size_t i = 0; i < rows; i++)
+            out[first + i] = km_dot_end(chains + i * KM_DOT_CHAINS);
+    }
 }

@@ -40,11 +40,23 @@ extern KmStatus km_panel_create(KmContext *ctx, size_t n, size_t d, const double
 extern void km_panel_pairwise(const KmPanel *panel, KmPairwise what, size_t m, const double *x,
                               size_t j0, size_t nj, size_t ld, double *out);
 
+/* The sums of dot products go on over columns k0 <= k < k0 + nk of the stored rows:
+ * out[i * ld + j] = fma(x[i * ldx + k - k0], z_jk, out[i * ld + j]) for i < m and all j, the
+ * padding columns included. */
+extern void km_panel_add_products(const KmPanel *panel, size_t k0, size_t nk, size_t m, size_t ldx,
+                                  const double *x, size_t ld, double *out);
+
 /* sum_j a[j] * b[j] in a fixed order: 8 chains of fma by j mod 8, then the chains
  * added as ((0+4)+(2+6))+((1+5)+(3+7)). */
 extern double km_dot_fixed(size_t n, const double *a, const double *b);
 /* The same for m rows at once, faster: out[i] = km_dot_fixed(n, K + i * ld, coef). */
 extern void km_dot_fixed_rows(size_t m, size_t n, size_t ld, const double *K, const double *coef,
                               double *out);
+
+/* The same in pieces: chains of m rows, m x KM_DOT_CHAINS, begin at zero and go on by n elements, a
+ * multiple of 8 but for the last piece. */
+#define KM_DOT_CHAINS 8
+extern void km_dot_go_on(size_t m, size_t n, size_t ld, const double *K, const double *coef, double *chains);
+extern double km_dot_end(const double chains[KM_DOT_CHAINS]);
 
 #endif

@@ -9,7 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#define BLOCK 256               /* stored rows at a time; a multiple of KM_PANEL_WIDTH */
+#include "sizes.h"
+
+#define BLOCK KM_TARGET_BLOCK
 
 /* One leaf's view of the stored rows. */
 typedef struct Side
@@ -105,7 +107,7 @@ static KmStatus self_values(KmContext *ctx, KmTarget *target, size_t m, size_t s
 
     for (size_t i = 0; i < m; i += BLOCK)
     {
-        size_t n = m - i < BLOCK ? m - i : BLOCK;
+        size_t n = min_size(m - i, BLOCK);
         KmPairs pairs = {.n = n, .leaf = target->values, .leaf_stride = BLOCK,
                          .z_self = self + i, .z_stride = stride};
 
@@ -177,49 +179,53 @@ size_t km_target_stride(const KmTarget *target)
 
 /* ---- values ---- */
 
-static void pair_values(const Side *side, size_t m, size_t j0, size_t n, double *out)
+static void pair_values(const Side *side, size_t m, size_t j0, size_t n, size_t ld, double *out)
 {
     for (size_t i = 0; i < m; i++)
         side->leaf->type->pairs(side->leaf, side->d, query_rows(side, i), n, stored_rows(side, j0),
-                                out + i * BLOCK);
+                                out + i * ld);
 }
 
-static void zero_values(size_t m, size_t n, double *out)
+static void zero_values(size_t m, size_t n, size_t ld, double *out)
 {
     for (size_t i = 0; i < m; i++)
-        memset(out + i * BLOCK, 0, n * sizeof *out);
+        memset(out + i * ld, 0, n * sizeof *out);
 }
 
-/* Leaf values of m queries against stored rows j0..j0+n-1, m x BLOCK. */
-static KmStatus leaf_values(KmContext *ctx, const Side *side, size_t m, size_t j0, size_t n, double *out)
+/* Leaf values of m queries against stored rows j0..j0+n-1. */
+static KmStatus leaf_values(KmContext *ctx, const Side *side, size_t m, size_t j0, size_t n, size_t ld,
+                            double *out)
 {
     const KmKernelType *type = side->leaf->type;
     KmPairwise what;
 
     if (pairwise_of(type->geometry, &what))
-        km_panel_pairwise(&side->panel, what, m, side->x, j0, n, BLOCK, out);
+        km_panel_pairwise(&side->panel, what, m, side->x, j0, n, ld, out);
     else if (type->geometry == KM_GEOMETRY_ROWS)
-        pair_values(side, m, j0, n, out);
+        pair_values(side, m, j0, n, ld, out);
     else
-        zero_values(m, n, out);
+        zero_values(m, n, ld, out);
     for (size_t i = 0; i < m; i++)
     {
-        KM_TRY(km_leaf_check_values(ctx, side->leaf, i, j0, n, out + i * BLOCK));
+        KM_TRY(km_leaf_check_values(ctx, side->leaf, i, j0, n, out + i * ld));
         if (type->map != NULL)
-            type->map(side->leaf, n, out + i * BLOCK);
+            type->map(side->leaf, n, out + i * ld);
     }
     return KM_OK;
 }
 
-static KmStatus block_values(KmContext *ctx, KmTarget *target, size_t m, size_t j0, size_t n, size_t ld, double *out)
+/* A tree's values are made in the first leaf's; that of a kernel with one leaf is out itself. */
+KmStatus km_target_block(KmContext *ctx, KmTarget *target, size_t m, size_t j0, size_t n, size_t ld, double *out)
 {
-    const size_t leaf_stride = KM_SCORE_ROWS * BLOCK;
+    bool in_place = target->n_sides == 1;
+    const size_t leaf_stride = KM_SCORE_ROWS * BLOCK, leaf_ld = in_place ? ld : BLOCK;
+    double *leaf = in_place ? out : target->values;
 
     for (size_t l = 0; l < target->n_sides; l++)
-        KM_TRY(leaf_values(ctx, &target->side[l], m, j0, n, target->values + l * leaf_stride));
+        KM_TRY(leaf_values(ctx, &target->side[l], m, j0, n, leaf_ld, leaf + l * leaf_stride));
     for (size_t i = 0; i < m; i++)
     {
-        KmPairs pairs = {.n = n, .leaf = target->values + i * BLOCK, .leaf_stride = leaf_stride,
+        KmPairs pairs = {.n = n, .leaf = leaf + i * leaf_ld, .leaf_stride = leaf_stride,
                          .x_stride = KM_SCORE_ROWS, .z_stride = target->n};
 
         if (target->kernel->n_normals > 0)
@@ -227,21 +233,29 @@ static KmStatus block_values(KmContext *ctx, KmTarget *target, size_t m, size_t 
             pairs.x_self = target->x_self + i;
             pairs.z_self = target->z_self + j0;
         }
-        memcpy(out + i * ld + j0, km_kernel_combine(target->kernel, &pairs), n * sizeof *out);
+        km_kernel_combine(target->kernel, &pairs);
+        if (!in_place)
+            memcpy(out + i * ld, pairs.leaf, n * sizeof *out);
     }
     return KM_OK;
 }
 
-KmStatus km_target_values(KmContext *ctx, KmTarget *target, size_t m, const double *x, size_t ld, double *out)
+KmStatus km_target_query(KmContext *ctx, KmTarget *target, size_t m, const double *x)
 {
     for (size_t l = 0; l < target->n_sides; l++)
         KM_TRY(km_leaf_rows(ctx, target->side[l].leaf, m, target->d, x, target->side[l].x));
     if (target->kernel->n_normals > 0)
         KM_TRY(self_values(ctx, target, m, KM_SCORE_ROWS, query_rows, target->x_self, NULL));
+    return KM_OK;
+}
+
+KmStatus km_target_values(KmContext *ctx, KmTarget *target, size_t m, const double *x, size_t ld, double *out)
+{
+    KM_TRY(km_target_query(ctx, target, m, x));
     for (size_t j0 = 0; j0 < target->n; j0 += BLOCK)
     {
         KM_TRY(km_poll(ctx));
-        KM_TRY(block_values(ctx, target, m, j0, target->n - j0 < BLOCK ? target->n - j0 : BLOCK, ld, out));
+        KM_TRY(km_target_block(ctx, target, m, j0, min_size(target->n - j0, BLOCK), ld, out + j0));
     }
     return KM_OK;
 }

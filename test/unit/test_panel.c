@@ -94,7 +94,8 @@ check_pairs(const KmPanelOps *ops, const KmPanel *panel, KmPairwise what, size_t
 
     for (size_t i = 0; i < (m + 1) * ld; i++)
         out[i] = CANARY;
-    ops->pairwise[what](&(KmPanelBlock) {m, panels, d, ld, x, panel->data + j0 * d, out});
+    ops->pairwise[what](&(KmPanelBlock) {.m = m, .panels = panels, .d = d, .ldx = d, .pitch = 8 * d, .ld = ld,
+                                         .x = x, .z = panel->data + j0 * d, .out = out});
     for (size_t i = 0; i < m; i++)
     {
         for (size_t j = 0; j < nj; j++)
@@ -174,6 +175,60 @@ test_one_row_has_the_bits_of_a_batch(void **unused)
     km_context_destroy(ctx);
 }
 
+/* Sums over columns k0 .. k0+nk-1 of the stored rows go on from what is there. */
+static void
+check_products(const KmPanelOps *ops, const KmPanel *panel, const double *z, uint64_t *state, size_t m,
+               size_t k0, size_t nk, bool wild)
+{
+    size_t n = panel->n, panels = (n + 7) / 8, ld = panels * 8 + 2, ldx = nk + 3;
+    double *x = random_numbers(state, m * ldx, wild), *out = random_numbers(state, (m + 1) * ld, wild);
+    double *expected = malloc((m + 1) * ld * sizeof *out);
+
+    memcpy(expected, out, (m + 1) * ld * sizeof *out);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++)
+        {
+            double *sum = expected + i * ld + j;
+
+            for (size_t k = 0; k < nk; k++)
+                *sum = fma(x[i * ldx + k], z[j * panel->d + k0 + k], *sum);
+            *sum = one_nan(*sum);
+        }
+    ops->add_products(&(KmPanelBlock) {.m = m, .panels = panels, .d = nk, .ldx = ldx, .pitch = 8 * panel->d,
+                                       .ld = ld, .x = x, .z = panel->data + 8 * k0, .out = out});
+    for (size_t i = 0; i <= m; i++)
+        for (size_t j = 0; j < ld; j++)
+            if (i == m || j < n || j >= panels * 8)
+                assert_bits(out[i * ld + j], expected[i * ld + j]);
+    free(x);
+    free(out);
+    free(expected);
+}
+
+static void
+test_products_go_on_as_plain_loops(void **unused)
+{
+    enum { D = 19 };
+    KmContext *ctx = km_context_create(SIZE_MAX);
+    const KmPanelOps *ops[MAX_TABLES];
+    uint64_t state = 5;
+
+    (void) unused;
+    for (size_t n = 1; n <= 75; n += n < 30 ? 3 : 21)
+    {
+        double *z = random_numbers(&state, n * D, n % 2 == 0);
+        KmPanel panel;
+
+        assert_int_equal(km_panel_create(ctx, n, D, z, &panel), KM_OK);
+        for (size_t t = 0, count = tables(ops); t < count; t++)
+            for (size_t m = 0; m <= 17; m += 1 + m / 3)
+                for (size_t k0 = 0; k0 < D; k0 += 6)
+                    check_products(ops[t], &panel, z, &state, m, k0, next_bits(&state) % (D - k0 + 1), n % 2 == 0);
+        free(z);
+    }
+    km_context_destroy(ctx);
+}
+
 static void
 test_panels_are_padded_with_zeros(void **unused)
 {
@@ -196,24 +251,42 @@ test_panels_are_padded_with_zeros(void **unused)
     km_context_destroy(ctx);
 }
 
+static double
+dot(const KmPanelOps *ops, size_t n, const double *a, const double *b)
+{
+    double chains[KM_DOT_CHAINS] = {0};
+
+    ops->dot_chains(1, n, n, a, b, chains);
+    return km_dot_end(chains);
+}
+
+/* m rows together, in two pieces, and one by one. */
 static void
 check_dots(const KmPanelOps *ops, uint64_t *state, size_t m, size_t n, bool wild)
 {
-    size_t ld = n + n % 3;
+    size_t ld = n + n % 3, piece = n / 16 * 8;
     double *K = random_numbers(state, m * ld, wild), *coef = random_numbers(state, n, wild);
-    double *out = malloc((m + 1) * sizeof *out);
+    double *chains = calloc((m + 1) * KM_DOT_CHAINS, sizeof *chains), *rows = malloc((m + 1) * sizeof *rows);
 
-    out[m] = CANARY;
-    ops->dot_fixed_rows(m, n, ld, K, coef, out);
+    chains[m * KM_DOT_CHAINS] = rows[m] = CANARY;
+    ops->dot_chains(m, piece, ld, K, coef, chains);
+    ops->dot_chains(m, n - piece, ld, K + piece, coef + piece, chains);
+    km_dot_fixed_rows(m, n, ld, K, coef, rows);
     for (size_t i = 0; i < m; i++)
     {
-        assert_bits(out[i], plain_dot(n, K + i * ld, coef));
-        assert_bits(ops->dot_fixed(n, K + i * ld, coef), out[i]);
+        double expected = plain_dot(n, K + i * ld, coef);
+
+        assert_bits(km_dot_end(chains + i * KM_DOT_CHAINS), expected);
+        assert_bits(dot(ops, n, K + i * ld, coef), expected);
+        assert_bits(rows[i], expected);
+        assert_bits(km_dot_fixed(n, K + i * ld, coef), expected);
     }
-    assert_bits(out[m], CANARY);
+    assert_bits(chains[m * KM_DOT_CHAINS], CANARY);
+    assert_bits(rows[m], CANARY);
     free(K);
     free(coef);
-    free(out);
+    free(chains);
+    free(rows);
 }
 
 static void
@@ -244,7 +317,7 @@ test_padding_keeps_negative_zero(void **unused)
         a[j] = 1e-200, b[j] = -1e-200;
     for (size_t t = 0, count = tables(ops); t < count; t++)
         for (size_t n = 8; n <= 16; n++)
-            assert_bits(ops[t]->dot_fixed(n, a, b), -0.0);
+            assert_bits(dot(ops[t], n, a, b), -0.0);
 }
 
 int
@@ -253,6 +326,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pairs_have_the_bits_of_plain_loops),
         cmocka_unit_test(test_one_row_has_the_bits_of_a_batch),
+        cmocka_unit_test(test_products_go_on_as_plain_loops),
         cmocka_unit_test(test_panels_are_padded_with_zeros),
         cmocka_unit_test(test_dots_have_the_bits_of_plain_loops),
         cmocka_unit_test(test_padding_keeps_negative_zero),

@@ -6,11 +6,11 @@
 
 #include "../panel.h"
 
-/* m query rows x (m x d, row-major) against `panels` panels of 8 stored rows at
- * z; results in out, m rows of leading dimension ld. */
+/* m query rows x, ldx apart, against `panels` panels of 8 stored rows at z, pitch apart; sums
+ * over d columns; results in out, m rows of leading dimension ld. */
 typedef struct KmPanelBlock
 {
-    size_t m, panels, d, ld;
+    size_t m, panels, d, ldx, pitch, ld;
     const double *x, *z;
     double *out;
 } KmPanelBlock;
@@ -18,8 +18,8 @@ typedef struct KmPanelBlock
 typedef struct KmPanelOps
 {
     void (*pairwise[KM_PAIR_COUNT])(const KmPanelBlock *block);
-    double (*dot_fixed)(size_t n, const double *a, const double *b);
-    void (*dot_fixed_rows)(size_t m, size_t n, size_t ld, const double *K, const double *coef, double *out);
+    void (*add_products)(const KmPanelBlock *block);    /* dot products, going on from out */
+    void (*dot_chains)(size_t m, size_t n, size_t ld, const double *K, const double *coef, double *chains);
 } KmPanelOps;
 
 extern const KmPanelOps km_panel_ops_base, km_panel_ops_avx2, km_panel_ops_avx512;
