@@ -12,6 +12,7 @@
 #include "libsvm_names.h"
 #include "libsvm_scan.h"
 
+#define DENSITY_MARKS_COUNT 10     /* of one_class, LIBSVM 3.30 and later */
 #define LARGEST_COUNT 9007199254740992.0        /* 2^53 */
 
 typedef enum Key
@@ -207,6 +208,20 @@ check_classes(Reader *reader)
     return place_classes(reader);
 }
 
+/* A regression's probA is the scale of a Laplace distribution of its errors. */
+static KmStatus
+check_single(Reader *reader)
+{
+    if (reader->list[PROB_A].given)
+    {
+        KM_TRY(expect(reader, PROB_A, 1));
+        if (!(reader->list[PROB_A].value[0] >= 0))
+            return km_fail(reader->scan.ctx, KM_SYNTAX, "the LIBSVM model's probA %g is no scale of errors",
+                           reader->list[PROB_A].value[0]);
+    }
+    return reader->list[DENSITY_MARKS].given ? expect(reader, DENSITY_MARKS, DENSITY_MARKS_COUNT) : KM_OK;
+}
+
 static KmStatus
 check_head(Reader *reader)
 {
@@ -217,8 +232,7 @@ check_head(Reader *reader)
     KM_TRY(expect(reader, TOTAL_SV, 1));
     KM_TRY(expect_count(reader, TOTAL_SV, 0, &reader->n));
     reader->pairs = reader->columns = 1;
-    if (reader->type->classes)
-        KM_TRY(check_classes(reader));
+    KM_TRY(reader->type->classes ? check_classes(reader) : check_single(reader));
     return expect(reader, RHO, reader->pairs);
 }
 
@@ -460,11 +474,26 @@ add_class_arrays(const Reader *reader, KmModel *model)
     return a == NULL ? KM_OK : km_model_add_array(ctx, model, "sigmoid", reader->pairs, 2, sigmoid);
 }
 
+/* The intercept of a single function; what LIBSVM estimated of probabilities is kept, and exported again. */
+static KmStatus
+add_single_arrays(const Reader *reader, KmModel *model)
+{
+    KmContext *ctx = reader->scan.ctx;
+    const List *scale = &reader->list[PROB_A], *marks = &reader->list[DENSITY_MARKS];
+    double *intercept;
+
+    KM_TRY(km_alloc(ctx, 1, &intercept));
+    *intercept = -reader->list[RHO].value[0];
+    KM_TRY(km_model_add_array(ctx, model, "intercept", 1, 1, intercept));
+    if (scale->given)
+        KM_TRY(km_model_add_fact(ctx, model, "laplace_scale", KM_FACT_NUMBER, scale->value[0]));
+    return marks->given ? km_model_add_array(ctx, model, "density_marks", 1, marks->n, marks->value) : KM_OK;
+}
+
 static KmStatus
 make_model(Reader *reader, KmModel *model)
 {
     KmContext *ctx = reader->scan.ctx;
-    double *intercept;
 
     KM_TRY(set_learner(reader, model));
     model->n_features = reader->d;
@@ -472,14 +501,10 @@ make_model(Reader *reader, KmModel *model)
     KM_TRY(km_model_add_array(ctx, model, "coef", reader->n, reader->columns, reader->coef));
     KM_TRY(km_model_add_text(ctx, model, "imported_from", "LIBSVM"));
     KM_TRY(km_model_add_fact(ctx, model, "n_sv", KM_FACT_COUNT, (double) reader->n));
-    if (reader->k > 0)
-    {
-        KM_TRY(set_classes(reader, model));
-        return add_class_arrays(reader, model);
-    }
-    KM_TRY(km_alloc(ctx, 1, &intercept));
-    *intercept = -reader->list[RHO].value[0];
-    return km_model_add_array(ctx, model, "intercept", 1, 1, intercept);
+    if (reader->k == 0)
+        return add_single_arrays(reader, model);
+    KM_TRY(set_classes(reader, model));
+    return add_class_arrays(reader, model);
 }
 
 KmStatus

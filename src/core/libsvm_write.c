@@ -101,6 +101,19 @@ add_kernel(Writer *writer)
     return KM_OK;
 }
 
+/* What an imported machine of a single function knows of probabilities. */
+static KmStatus
+add_errors(const Writer *writer)
+{
+    const KmFact *scale = km_model_fact(writer->model, "laplace_scale");
+    const KmArray *marks = km_model_array(writer->model, "density_marks");
+
+    if (scale != NULL && scale->kind == KM_FACT_NUMBER)
+        KM_TRY(add_values(writer, "probA", 1, 1, 1, &scale->number));
+    return marks == NULL ? KM_OK
+        : add_values(writer, "prob_density_marks", marks->columns, 1, 1, marks->data);
+}
+
 /* Pair (p, q) is positive for p there, so coefficients and intercept change their signs, and LIBSVM subtracts
  * rho: the intercept itself.  For the others there is nothing to change but that. */
 static KmStatus
@@ -116,7 +129,7 @@ add_head(Writer *writer)
                         writer->rows->rows));
     KM_TRY(add_values(writer, "rho", pairs, 1, writer->type->classes ? 1 : -1, writer->intercept->data));
     if (!writer->type->classes)
-        return KM_OK;
+        return add_errors(writer);
     KM_TRY(add_values(writer, "label", k, 1, 1, model->classes.number));
     if (writer->sigmoid != NULL)
     {

@@ -171,6 +171,9 @@ FROM found,
                    unnest('{0.99,1,1.01}'::float8[]) c GROUP BY a, b, c) near_by;
 SELECT model_info(m)->>'at_bound' AS at_bound
 FROM (SELECT fit('gp(rbf(length_scale=1), optimize=true, bounds=[0.5, 2])', x, y) AS m FROM wave) t;
+-- A white kernel keeps its variance, and a NOTICE says so.
+SELECT learner(fit('gp(1*rbf(length_scale=1) + white(variance=0.02), optimize=true)', x, y))::text
+       ~ 'white\(variance=0.02\)' AS kept FROM wave;
 SELECT error_of($$SELECT fit('gp(optimize=true, bounds=[2, 1])', x, y) FROM wave$$) AS bounds,
        error_of($$SELECT fit('gp(linear, noise=0, optimize=true)', x, y) FROM wave$$) AS nothing_free;
 -- It can be cancelled.

@@ -164,6 +164,19 @@ for my $case ([ 'two', '-s 0 -c 3', 1e-5 ], [ 'three', '-s 0', 6e-3 ], [ 'three'
     is(differing($there, $again, 0, $tolerance), '', "and after export");
 }
 
+# Of a regression: the scale of the errors, told by model_info and exported again.
+for my $options ('-s 3 -p 0.05', '-s 4')
+{
+    my $model = "$folder/errors" . ($options =~ s/\W//gr);
+    run_quietly("svm-train -q -b 1 -g 0.7 $options", data_file('y'), $model);
+    my ($sigma) = slurp_file($model) =~ /^probA (.*)$/m;
+    import($model, $model);
+    cmp_ok(query("SELECT model_info(model) ->> 'laplace_scale' FROM models WHERE name = '$model'"), '==', $sigma,
+        "scale of the errors of $options");
+    my ($again) = slurp_file(export($model, "$model.again")) =~ /^probA (.*)$/m;
+    cmp_ok($again, '==', $sigma, 'and after export');
+}
+
 # ---- fitted here ----
 
 for my $case (

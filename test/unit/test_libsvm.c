@@ -276,6 +276,32 @@ features_given(void **unused)
     km_context_destroy(ctx);
 }
 
+/* What LIBSVM estimated of errors and densities: kept, told by the facts, written again. */
+static void
+estimates_survive(void **unused)
+{
+    static const char *const texts[] = {
+        "svm_type epsilon_svr\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 1\nrho -0.25\nprobA 0.3\nSV\n"
+        "2 2:0.1 \n",
+        "svm_type nu_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nprobA 0\nSV\n2 2:0.1 \n",
+        "svm_type one_class\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0.5\n"
+        "prob_density_marks -3 -2 -1 -0.5 0 1 2 3 4 5\nSV\n1 1:1 \n"};
+    KmContext *ctx = km_context_create(SIZE_MAX);
+    const KmFact *scale = km_model_fact(must_read(ctx, texts[0], 0), "laplace_scale");
+
+    (void) unused;
+    assert_non_null(scale);
+    assert_true(scale->number == 0.3);
+    for (size_t i = 0; i < ELEMENTS(texts); i++)
+    {
+        KmText text = {0};
+
+        assert_int_equal(km_libsvm_write(ctx, must_read(ctx, texts[i], 0), &text), KM_OK);
+        assert_string_equal(text.data, texts[i]);
+    }
+    km_context_destroy(ctx);
+}
+
 /* No support rows: the constant. */
 static void
 empty_regression(void **unused)
@@ -432,7 +458,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_and_kernel), cmocka_unit_test(written_text),
             cmocka_unit_test(precomputed), cmocka_unit_test(order_of_labels),
-        cmocka_unit_test(three_classes), cmocka_unit_test(features_given), cmocka_unit_test(empty_regression),
+        cmocka_unit_test(three_classes), cmocka_unit_test(features_given), cmocka_unit_test(estimates_survive),
+        cmocka_unit_test(empty_regression),
         cmocka_unit_test(locale_proof), cmocka_unit_test(malformed), cmocka_unit_test(cut_short),
         cmocka_unit_test(not_written), cmocka_unit_test(lines),
     };
