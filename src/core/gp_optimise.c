@@ -274,7 +274,7 @@ search_create(KmContext *ctx, const KmArgs *args, KmGpSystem *system, Search *se
     if (search->n == 0)
         return km_fail(ctx, KM_INVALID, "gp: neither the kernel nor noise=0 leaves anything to optimize");
     if (km_kernel_white(system->kernel) > 0.0)
-        km_notice(ctx, "gp: the variance of the white kernel, %g, stays as it is; only noise is optimized",
+        km_notice(ctx, "gp: optimize keeps the variance of white at %g, and varies noise instead",
                   km_kernel_white(system->kernel));
     KM_TRY(km_alloc(ctx, search->n, &search->lower));
     KM_TRY(km_alloc(ctx, search->n, &search->upper));

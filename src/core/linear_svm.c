@@ -14,6 +14,7 @@
 #include "learner_types.h"
 #include "linear.h"
 #include "machines.h"
+#include "multiclass.h"
 
 /* A model being fitted: m machines. */
 typedef struct Fit
@@ -126,28 +127,54 @@ load_pair(KmContext *ctx, Fit *fit, size_t p, size_t q)
 }
 
 static KmStatus
+fit_pairs(KmContext *ctx, Fit *fit)
+{
+    size_t k = fit->table->classes->n, machine = 0;
+
+    for (size_t p = 0; p + 1 < k; p++)
+        for (size_t q = p + 1; q < k; q++)
+        {
+            KM_TRY(load_pair(ctx, fit, p, q));
+            KM_TRY(solve(ctx, fit, machine++));
+        }
+    return KM_OK;
+}
+
+/* Each class against the rest, positive for it. */
+static KmStatus
+fit_each(KmContext *ctx, Fit *fit)
+{
+    for (size_t c = 0; c < fit->table->classes->n; c++)
+    {
+        for (size_t i = 0; i < fit->table->n; i++)
+            add_term(fit, i, i, fit->table->label[i] == c ? 1 : -1, 1);
+        KM_TRY(solve(ctx, fit, c));
+    }
+    return KM_OK;
+}
+
+static KmStatus
 fit_classes(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
 {
-    size_t k = table->classes->n, machine = 0;
+    size_t k = table->classes->n;
+    bool rest = km_is_one_vs_rest(args, k);
+    KmTable weighted;
     Fit fit;
 
     (void) node;
     KM_TRY(km_linear_check_classes(ctx, "linear_svc", table));
-    KM_TRY(begin(ctx, args, table, k * (k - 1) / 2, table->n, &fit));
-    for (size_t p = 0; p + 1 < k; p++)
-        for (size_t q = p + 1; q < k; q++)
-        {
-            KM_TRY(load_pair(ctx, &fit, p, q));
-            KM_TRY(solve(ctx, &fit, machine++));
-        }
+    KM_TRY(km_class_weights_apply(ctx, args, table, &weighted));
+    KM_TRY(begin(ctx, args, &weighted, rest ? k : k * (k - 1) / 2, table->n, &fit));
+    KM_TRY(rest ? fit_each(ctx, &fit) : fit_pairs(ctx, &fit));
     return end(ctx, &fit, model);
 }
 
 static KmStatus
 prepare_classes(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmScore *out)
 {
-    (void) args;
-    return km_linear_prepare(ctx, model, d, KM_DECISION_PAIRS, out);
+    bool rest = km_is_one_vs_rest(args, model->classes.n);
+
+    return km_linear_prepare(ctx, model, d, rest ? KM_DECISION_CLASSES : KM_DECISION_PAIRS, out);
 }
 
 /* ---- linear_svr ---- */
@@ -191,7 +218,8 @@ const KmEstimatorType km_estimator_linear_svc = {
     .signature = {
         .name = "linear_svc",
         .what = "estimator",
-        .params = {KM_PARAM_C(1e100), PARAM_TOL, PARAM_MAX_ITER},
+        .params = {KM_PARAM_C(1e100), KM_PARAM_POSITIVE_CLASS_WEIGHT, KM_PARAM_MULTICLASS, PARAM_TOL,
+                   PARAM_MAX_ITER},
     },
     .target = KM_TARGET_LABEL,
     .linear = true,

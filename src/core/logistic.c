@@ -17,6 +17,7 @@
 #include "design.h"
 #include "learner_types.h"
 #include "linear.h"
+#include "multiclass.h"
 #include "vmath.h"
 
 #define MAX_CG 200              /* products with the Hessian for one direction */
@@ -359,13 +360,15 @@ add_facts(KmContext *ctx, const Outcome *outcome, KmModel *model)
 static KmStatus
 fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
 {
+    KmTable weighted;
     Outcome outcome;
     Logistic fit;
     Vectors v;
 
     (void) node;
     KM_TRY(km_linear_check_classes(ctx, "logistic", table));
-    KM_TRY(create(ctx, args, table, &fit, &v));
+    KM_TRY(km_class_weights_apply(ctx, args, table, &weighted));
+    KM_TRY(create(ctx, args, &weighted, &fit, &v));
     KM_TRY(minimise(ctx, &fit, km_arg_number(args, "tol"), (size_t) km_arg_number(args, "max_iter"), &v,
                     &outcome));
     if (!isfinite(outcome.objective))
@@ -428,6 +431,7 @@ const KmEstimatorType km_estimator_logistic = {
         .params = {
             {.name = "c", .alias = "cost", .kinds = KM_KIND_NUMBER, .standard = "1", .min = 0, .max = 1e100,
              .open = true, .grid = true, .positional = true},
+            KM_PARAM_POSITIVE_CLASS_WEIGHT,
             {.name = "tol", .kinds = KM_KIND_NUMBER, .standard = "1e-8", .min = 0, .max = 1, .open = true},
             {.name = "max_iter", .kinds = KM_KIND_INTEGER, .standard = "100", .min = 1, .max = 1e9},
         },

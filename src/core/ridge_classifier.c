@@ -8,6 +8,7 @@
 
 #include "learner_types.h"
 #include "linear.h"
+#include "multiclass.h"
 #include "ridge.h"
 
 /* y (n x m), m = 1 for two classes, else one for each. */
@@ -26,12 +27,13 @@ static KmStatus
 fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
 {
     size_t k = table->classes->n, m = k == 2 ? 1 : k;
-    KmTable targets = *table;
+    KmTable targets;
     double *y, *w, *intercept;
     KmRidgeChoice choice;
 
     (void) node;
     KM_TRY(km_linear_check_classes(ctx, "ridge_classifier", table));
+    KM_TRY(km_class_weights_apply(ctx, args, table, &targets));
     KM_TRY(make_targets(ctx, table, m, &y));
     targets.n_targets = m;
     targets.y = y;
@@ -55,6 +57,7 @@ const KmEstimatorType km_estimator_ridge_classifier = {
             {.name = "lambda", .alias = "alpha", .kinds = KM_KIND_NUMBER, .standard = "1", .min = 0,
              .max = DBL_MAX, .grid = true, .positional = true},
             {.name = "intercept", .kinds = KM_KIND_BOOL, .standard = "true", .positional = true},
+            KM_PARAM_POSITIVE_CLASS_WEIGHT,
         },
     },
     .target = KM_TARGET_LABEL,

@@ -10,56 +10,10 @@
 #include <string.h>
 
 #include "learner_types.h"
+#include "multiclass.h"
 #include "pairs.h"
 
-/* ---- class weights ---- */
-
-static KmStatus
-find_class(KmContext *ctx, const KmClasses *classes, const char *key, size_t *out)
-{
-    char quoted[KM_QUOTE_SIZE];
-
-    *out = km_classes_find(classes, key);
-    if (*out < classes->n)
-        return KM_OK;
-    km_fail(ctx, KM_INVALID, "class_weight names \"%s\", which is none of the classes", km_quote(key, quoted));
-    return km_hint(ctx, KM_INVALID, "Write labels as they are printed, the first of them here is \"%s\".",
-                   km_quote(classes->text[0], quoted));
-}
-
-/* n / (k n_c), rows counted by weight. */
-static void
-balance_classes(const KmTable *table, size_t k, double *weight)
-{
-    double total = 0;
-
-    memset(weight, 0, k * sizeof *weight);
-    for (size_t i = 0; i < table->n; i++)
-    {
-        weight[table->label[i]] += km_table_weight(table, i);
-        total += km_table_weight(table, i);
-    }
-    for (size_t c = 0; c < k; c++)
-        weight[c] = total / ((double) k * weight[c]);
-}
-
-static KmStatus
-class_weights(KmContext *ctx, const KmArgs *args, const KmTable *table, double *weight)
-{
-    const KmValue *value = km_arg(args, "class_weight");
-    size_t c, k = table->classes->n;
-
-    for (c = 0; c < k; c++)
-        weight[c] = 1;
-    if (value->kind == KM_KIND_WORD)
-        balance_classes(table, k, weight);
-    for (size_t r = 0; value->kind == KM_KIND_MAP && r < value->rows; r++)
-    {
-        KM_TRY(find_class(ctx, table->classes, value->label[r], &c));
-        weight[c] = value->list[r];
-    }
-    return KM_OK;
-}
+/* ---- one machine ---- */
 
 /* C_i, where an infinite c does not revive a class of weight 0. */
 static KmStatus
@@ -69,7 +23,7 @@ make_boxes(KmContext *ctx, const KmArgs *args, const KmTable *table, double **ou
 
     KM_TRY(km_alloc(ctx, table->classes->n, &weight));
     KM_TRY(km_alloc(ctx, table->n, out));
-    KM_TRY(class_weights(ctx, args, table, weight));
+    KM_TRY(km_class_weights(ctx, args, table, weight));
     for (size_t i = 0; i < table->n; i++)
     {
         double w = weight[table->label[i]] * km_table_weight(table, i);
@@ -78,8 +32,6 @@ make_boxes(KmContext *ctx, const KmArgs *args, const KmTable *table, double **ou
     }
     return KM_OK;
 }
-
-/* ---- one machine ---- */
 
 /* Variable v of a row that stands on the positive or negative side. */
 static void
@@ -177,12 +129,6 @@ solve_classes(KmContext *ctx, const KmPairs *pairs)
 
 /* ---- the estimator ---- */
 
-static bool
-by_class(const KmArgs *args, size_t k)
-{
-    return k > 2 && km_arg_is(args, "multiclass", "ovr");
-}
-
 /* With probability=true. */
 static KmStatus
 begin_calibration(KmContext *ctx, const KmArgs *args, const KmTable *table, KmPairs *pairs)
@@ -191,7 +137,7 @@ begin_calibration(KmContext *ctx, const KmArgs *args, const KmTable *table, KmPa
 
     if (km_arg_number(args, "probability") == 0)
         return KM_OK;
-    if (by_class(args, k))
+    if (km_is_one_vs_rest(args, k))
     {
         km_fail(ctx, KM_UNSUPPORTED,
                 "svc has probabilities of pairs of classes only, not with multiclass=ovr");
@@ -205,7 +151,7 @@ static KmStatus
 fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
 {
     size_t k = table->classes->n;
-    bool rest = by_class(args, k);
+    bool rest = km_is_one_vs_rest(args, k);
     KmMachine machine = {.args = args};
     KmPairs pairs = {.machine = &machine, .n_groups = 1, .load = load_pair, .finish = finish_pair};
     double *box;
@@ -226,15 +172,12 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
 static KmStatus
 prepare(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmScore *out)
 {
-    if (!by_class(args, model->classes.n))
+    if (!km_is_one_vs_rest(args, model->classes.n))
         return km_machine_prepare_pairs(ctx, args, model, d, out);
     KM_TRY(km_machine_prepare_columns(ctx, args, model, d, out));
     out->decision = KM_DECISION_CLASSES;
     return KM_OK;
 }
-
-static const char *const weight_words[] = {"balanced", NULL};
-static const char *const multiclass_words[] = {"ovo", "ovr", NULL};
 
 const KmEstimatorType km_estimator_svc = {
     .signature = {
@@ -243,12 +186,11 @@ const KmEstimatorType km_estimator_svc = {
         .params = {
             KM_PARAM_MACHINE_KERNEL,
             KM_PARAM_C(INFINITY),
-            {.name = "class_weight", .kinds = KM_KIND_WORD | KM_KIND_MAP, .min = 0, .max = 1e300,
-             .words = weight_words},
+            KM_PARAM_CLASS_WEIGHT,
             {.name = "probability", .kinds = KM_KIND_BOOL, .standard = "false"},
             KM_PARAM_TOL,
             KM_PARAM_MAX_ITER,
-            {.name = "multiclass", .kinds = KM_KIND_WORD, .standard = "ovo", .words = multiclass_words},
+            KM_PARAM_MULTICLASS,
             {.name = "seed", .kinds = KM_KIND_INTEGER, .standard = "0", .min = 0, .max = 0x1p53},
         },
     },

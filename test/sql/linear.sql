@@ -46,6 +46,14 @@ SELECT bool_and(near(probability(two, x, 'up'), 1 / (1 + exp(-score(two, x))), 1
        bool_and((SELECT label FROM predict_top(three, x, 1)) = predict_label(three, x)) AS label
 FROM classifiers, points WHERE l = 'logistic(c=10)';
 SELECT error_of($$SELECT predict_proba(two, '{0,0,0}') FROM classifiers WHERE l = 'linear_svc(c=10)'$$);
+-- Classes weighed, and each against the rest, as svc does.
+SELECT o AS options, sum((predict_label(a, x) = predict_label(b, x))::int) AS same,
+    max(abs((decision(a, x))[1] - (decision(b, x))[1])) < 1e-3 AS near,
+    (SELECT array_agg(concat_ws(' against ', label, against) ORDER BY output) FROM coefficients(a)) AS functions
+FROM points, (SELECT o, fit(format('linear_svc(c=1, %s)', o)::learner, x, class) AS a,
+                     fit(format('svc(linear, c=1, tol=1e-6, %s)', o)::learner, x, class) AS b
+              FROM points, unnest('{"multiclass=ovr","class_weight=balanced","class_weight={1: 4}, multiclass=ovr"}'::text[]) o
+              GROUP BY o) m GROUP BY o, a ORDER BY o;
 
 -- Linear machines are those with the linear kernel.
 SELECT c, near((model_info(a)->>'objective')::float8 / (model_info(b)->>'objective')::float8, 1, 1e-6) AS objective,

@@ -299,6 +299,79 @@ test_linear_svc(void **state)
             }
 }
 
+/* The parameters of svc mean here what they mean there. */
+static void
+test_class_parameters(void **state)
+{
+    const char *const options[] = {"class_weight={0: 0.2, 1: 3}", "class_weight=balanced", "multiclass=ovr",
+                                   "multiclass=ovr, class_weight={1: 5}"};
+
+    for (size_t k = 2; k <= 4; k++)
+        for (size_t o = 0; o < 4; o++)
+        {
+            Rows rows = make_rows(k);
+            KmTable table = table_of(&rows, k, true);
+            char linear[100], kernel[120];
+
+            snprintf(linear, sizeof linear, "linear_svc(0.7, %s)", options[o]);
+            snprintf(kernel, sizeof kernel, "svc(linear, 0.7, tol=1e-7, %s)", options[o]);
+            check_same(*state, linear, kernel, &table);
+        }
+}
+
+/* A class's weight multiplies the weights of its rows; balanced ones make all classes weigh the same. */
+static void
+test_class_weights(void **state)
+{
+    const char *const texts[] = {"logistic(0.7, tol=1e-12", "ridge_classifier(0.7", "linear_svc(0.7"};
+
+    for (size_t l = 0; l < 3; l++)
+    {
+        Rows rows = make_rows(3);
+        KmTable table = table_of(&rows, 3, true);
+        double w[N], total[3] = {0};
+        char text[100];
+        const KmArray *given, *balanced, *expected;
+
+        for (size_t i = 0; i < N; i++)
+            total[rows.label[i]] += rows.w[i];
+        snprintf(text, sizeof text, "%s, class_weight={'0': %.17g, 2: %.17g})", texts[l], total[1] / total[0],
+                 total[1] / total[2]);
+        given = km_model_array(fit(*state, text, &table), "coef");
+        for (size_t i = 0; i < N; i++)
+            w[i] = rows.w[i] * (total[1] / total[rows.label[i]]);
+        table.w = w;
+        snprintf(text, sizeof text, "%s)", texts[l]);
+        expected = km_model_array(fit(*state, text, &table), "coef");
+        for (size_t i = 0; i < D * given->columns; i++)
+            assert_true(given->data[i] == expected->data[i]);
+        snprintf(text, sizeof text, "%s, class_weight=balanced)", texts[l]);
+        balanced = km_model_array(fit(*state, text, &table), "coef");       /* they weigh the same already */
+        for (size_t i = 0; i < D * given->columns; i++)
+            assert_true(fabs(balanced->data[i] - expected->data[i]) <= 1e-9 * (1 + fabs(expected->data[i])));
+    }
+}
+
+static void
+test_class_weights_refused(void **state)
+{
+    const char *const texts[] = {"logistic(class_weight={9: 2})", "linear_svc(class_weight={9: 2})",
+                                 "ridge_classifier(class_weight={9: 2})"};
+    Rows rows = make_rows(2);
+    KmTable table = table_of(&rows, 2, false);
+    KmContext *ctx = *state;
+    KmLearner *learner;
+    KmModel *model;
+
+    for (size_t i = 0; i < 3; i++)
+    {
+        assert_int_equal(km_learner_fit(ctx, learner_of(ctx, texts[i]), &table, &model), KM_INVALID);
+        assert_non_null(strstr(ctx->message, "names \"9\", which is none of the classes"));
+    }
+    assert_int_equal(km_learner_parse(ctx, "logistic(class_weight={0: 0})", 29, &learner), KM_INVALID);
+    assert_non_null(strstr(ctx->message, "greater than 0"));
+}
+
 static void
 test_linear_svr(void **state)
 {
@@ -422,6 +495,9 @@ main(void)
         TEST(test_logistic_probabilities),
         TEST(test_logistic_separable),
         TEST(test_linear_svc),
+        TEST(test_class_parameters),
+        TEST(test_class_weights),
+        TEST(test_class_weights_refused),
         TEST(test_linear_svr),
         TEST(test_intercept_without_free_rows),
         TEST(test_one_class),
