@@ -17,6 +17,34 @@ typedef struct Sample
     double *z;                  /* n x d_out */
 } Sample;
 
+/* The features of the sample's rows; those made of plainer ones all at once. */
+static KmStatus
+map_sample(KmContext *ctx, const KmStep *step, Sample *sample)
+{
+    size_t n = sample->n, d = step->d_out;
+    double *columns;
+
+    for (size_t i = 0; i < n; i += KM_SCORE_ROWS)
+    {
+        KM_TRY(km_poll(ctx));
+        KM_TRY((step->push != NULL ? step->apply_plain : step->apply)(
+                   ctx, step, n - i < KM_SCORE_ROWS ? n - i : KM_SCORE_ROWS, sample->x + i * step->d_in,
+                   sample->z + i * d));
+    }
+    if (step->push == NULL)
+        return KM_OK;
+    KM_TRY(km_alloc_bytes(ctx, n, d * sizeof *columns, (void **) &columns));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < d; j++)
+            columns[j * n + i] = sample->z[i * d + j];
+    KM_TRY(step->push(ctx, step, n, columns));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < d; j++)
+            sample->z[i * d + j] = columns[j * n + i];
+    km_free(ctx, columns);
+    return KM_OK;
+}
+
 static KmStatus
 take_sample(KmContext *ctx, const KmStep *step, size_t n, const double *x, size_t most, Sample *out)
 {
@@ -32,13 +60,7 @@ take_sample(KmContext *ctx, const KmStep *step, size_t n, const double *x, size_
     km_free(ctx, rows.weight);
     if (rows.x != x)
         km_free(ctx, (double *) rows.x);
-    for (size_t i = 0; i < out->n; i += KM_SCORE_ROWS)
-    {
-        KM_TRY(km_poll(ctx));
-        KM_TRY(step->apply(ctx, step, out->n - i < KM_SCORE_ROWS ? out->n - i : KM_SCORE_ROWS, out->x + i * d,
-                           out->z + i * step->d_out));
-    }
-    return KM_OK;
+    return map_sample(ctx, step, out);
 }
 
 static void

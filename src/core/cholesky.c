@@ -183,12 +183,18 @@ km_cholesky_forward(KmContext *ctx, size_t n, size_t ld, const double *l, size_t
 }
 
 KmStatus
-km_cholesky_solve(KmContext *ctx, size_t n, size_t ld, const double *l, size_t m, size_t ldb, double *b)
+km_cholesky_backward(KmContext *ctx, size_t n, size_t ld, const double *l, size_t m, size_t ldb, double *b)
 {
-    KM_TRY(km_cholesky_forward(ctx, n, ld, l, m, ldb, b));
     for (size_t j = 0; j < m; j += TILE)
         KM_TRY(backward_columns(ctx, n, ld, l, min_size(TILE, m - j), ldb, b + j));
     return KM_OK;
+}
+
+KmStatus
+km_cholesky_solve(KmContext *ctx, size_t n, size_t ld, const double *l, size_t m, size_t ldb, double *b)
+{
+    KM_TRY(km_cholesky_forward(ctx, n, ld, l, m, ldb, b));
+    return km_cholesky_backward(ctx, n, ld, l, m, ldb, b);
 }
 
 /* ---- what is read off a factor ---- */

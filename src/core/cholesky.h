@@ -21,6 +21,9 @@ extern KmStatus km_cholesky_solve(KmContext *ctx, size_t n, size_t ld, const dou
 /* Only L X = B (forward). */
 extern KmStatus km_cholesky_forward(KmContext *ctx, size_t n, size_t ld, const double *l, size_t m,
                                     size_t ldb, double *b);
+/* Only L' X = B (backward). */
+extern KmStatus km_cholesky_backward(KmContext *ctx, size_t n, size_t ld, const double *l, size_t m,
+                                     size_t ldb, double *b);
 /* log det A. */
 extern double km_cholesky_logdet(size_t n, size_t ld, const double *l);
 /* out[i] = (A^-1)_ii: column sums of squares of L^-1, a block of columns at a time; L stays. */

@@ -18,18 +18,21 @@
 typedef struct KmStep KmStep;
 struct KmStep
 {
+    const char *name;           /* of its type, for messages; set by who calls prepare */
     size_t d_in, d_out;
     void *state;
     /* z (m x d_out) from x (m x d_in), m <= KM_SCORE_ROWS. */
     KmStatus (*apply)(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *z);
     /* How a row comes back, x_j = origin_j + size_j z_j; NULL: not so, column by column. */
     KmStatus (*undo)(KmContext *ctx, const KmStep *step, double *origin, double *size);
-    /* Where z = U a of plainer features a (m x d_plain): these, under the rules of apply; and out
-     * (d_plain x m) = U'c for c (d_out x m), so that <z, c> = <a, out>: linear models score a.  0, NULL: there
-     * are none. */
-    size_t d_plain;
+    /* Where z = U a, U square, of as many plainer features a (m x d_out): these, under the rules of apply;
+     * linear models are fitted to them and score them.  NULL: there are none. */
     KmStatus (*apply_plain)(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *a);
-    KmStatus (*pull)(KmContext *ctx, const KmStep *step, size_t m, const double *c, double *out);
+    /* For training, in place: b (d_out x m) becomes U b, or U'b, for which <z, b> = <a, U'b>; and about how
+     * large the square of U's norm is. */
+    KmStatus (*push)(KmContext *ctx, const KmStep *step, size_t m, double *b);
+    KmStatus (*pull)(KmContext *ctx, const KmStep *step, size_t m, double *b);
+    KmStatus (*plain_growth)(KmContext *ctx, const KmStep *step, double *out);
 };
 
 typedef struct KmStepType
@@ -101,6 +104,9 @@ typedef struct KmEstimatorType
     /* Fit to rows after the steps; adds arrays and facts to the model; may rewrite node (gamma=scale
      * becomes its number).  node is the estimator's syntax. */
     KmStatus (*fit)(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model);
+    /* The same for rows of which `step` makes the features, a block at a time; NULL: all are made before. */
+    KmStatus (*fit_through)(KmContext *ctx, const KmArgs *args, KmNode *node, const KmStep *step,
+                            const KmTable *table, KmModel *model);
     /* Check the model's arrays and make ready; d is the number of features after the steps. */
     KmStatus (*prepare)(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmScore *out);
 } KmEstimatorType;

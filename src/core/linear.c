@@ -2,6 +2,7 @@
 #include "linear.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool
 is_finite(size_t n, const double *v)
@@ -107,11 +108,12 @@ km_linear_store_plain(KmContext *ctx, const KmStep *last, KmModel *model)
 
     if (last->pull == NULL)
         return KM_OK;
-    KM_TRY(km_alloc_bytes(ctx, last->d_plain, coef->columns * sizeof *plain, (void **) &plain));
-    KM_TRY(last->pull(ctx, last, coef->columns, coef->data, plain));
-    if (!is_finite(last->d_plain * coef->columns, plain))
+    KM_TRY(km_alloc_bytes(ctx, coef->rows, coef->columns * sizeof *plain, (void **) &plain));
+    memcpy(plain, coef->data, coef->rows * coef->columns * sizeof *plain);
+    KM_TRY(last->pull(ctx, last, coef->columns, plain));
+    if (!is_finite(coef->rows * coef->columns, plain))
         return km_fail(ctx, KM_RANGE, "the coefficients overflow");
-    return km_model_add_array(ctx, model, "plain", last->d_plain, coef->columns, plain);
+    return km_model_add_array(ctx, model, "plain", coef->rows, coef->columns, plain);
 }
 
 KmStatus
@@ -122,6 +124,6 @@ km_linear_use_plain(KmContext *ctx, const KmModel *model, const KmStep *steps, K
     *used = steps->apply_plain != NULL && km_model_array(model, "plain") != NULL;
     if (!*used)
         return KM_OK;
-    KM_TRY(km_model_expect(ctx, model, "plain", steps->d_plain, score->n_out, &plain));
+    KM_TRY(km_model_expect(ctx, model, "plain", steps->d_out, score->n_out, &plain));
     return set_coefficients(ctx, plain, score);
 }

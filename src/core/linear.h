@@ -13,7 +13,7 @@ extern KmStatus km_linear_store(KmContext *ctx, const char *what, size_t d, size
 /* Check the arrays and make ready; how many values there are is for the decision to check. */
 extern KmStatus km_linear_prepare(KmContext *ctx, const KmModel *model, size_t d, KmDecision decision,
                                   KmScore *out);
-/* Where the features are U a of plainer ones (learner.h), keep "plain" (d_plain x m) = U' coef too, … */
+/* Where the features are U a of plainer ones (learner.h), keep "plain" (d x m) = U' coef too, … */
 extern KmStatus km_linear_store_plain(KmContext *ctx, const KmStep *last, KmModel *model);
 /* … and score a instead of z: the same values but for rounding, without the work of U.  *used: there is
  * "plain". */

@@ -132,7 +132,7 @@ resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, co
 
 /* ---- features ---- */
 
-/* Make the whitening, once: linear models never want it. */
+/* Make the whitening, once: models that are there to score never want it. */
 static KmStatus
 reserve_whitening(KmContext *ctx, Nystroem *nystroem, size_t d)
 {
@@ -142,16 +142,16 @@ reserve_whitening(KmContext *ctx, Nystroem *nystroem, size_t d)
     if (nystroem->whitening != NULL)
         return KM_OK;
     KM_TRY(km_alloc_bytes(ctx, n, n * sizeof *k, (void **) &k));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i += KM_SCORE_ROWS)
     {
-        KM_TRY(km_target_values(ctx, nystroem->target, 1, nystroem->landmarks + i * d, nystroem->stride,
+        size_t m = n - i < KM_SCORE_ROWS ? n - i : KM_SCORE_ROWS;
+
+        KM_TRY(km_target_values(ctx, nystroem->target, m, nystroem->landmarks + i * d, nystroem->stride,
                                 nystroem->values));
-        for (size_t j = 0; j < n; j++)
-            k[i * n + j] = nystroem->values[j];
+        for (size_t r = 0; r < m; r++)
+            memcpy(k + (i + r) * n, nystroem->values + r * nystroem->stride, n * sizeof *k);
     }
-    KM_TRY(km_whitening_create(ctx, n, k, &nystroem->whitening));
-    km_free(ctx, k);
-    return KM_OK;
+    return km_whitening_create(ctx, n, k, &nystroem->whitening);
 }
 
 static KmStatus
@@ -161,8 +161,7 @@ apply(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *z)
 
     KM_TRY(reserve_whitening(ctx, nystroem, step->d_in));
     KM_TRY(km_target_values(ctx, nystroem->target, m, x, nystroem->stride, nystroem->values));
-    km_whitening_apply(nystroem->whitening, m, nystroem->stride, nystroem->values, z);
-    return KM_OK;
+    return km_whitening_apply(ctx, nystroem->whitening, m, nystroem->stride, nystroem->values, z);
 }
 
 /* Kernel values alone: all that a linear model needs. */
@@ -178,12 +177,32 @@ apply_plain(KmContext *ctx, const KmStep *step, size_t m, const double *x, doubl
 }
 
 static KmStatus
-pull(KmContext *ctx, const KmStep *step, size_t m, const double *c, double *out)
+push(KmContext *ctx, const KmStep *step, size_t m, double *b)
 {
     Nystroem *nystroem = step->state;
 
     KM_TRY(reserve_whitening(ctx, nystroem, step->d_in));
-    km_whitening_pull(nystroem->whitening, m, c, out);
+    return km_whitening_push(ctx, nystroem->whitening, m, b);
+}
+
+static KmStatus
+pull(KmContext *ctx, const KmStep *step, size_t m, double *b)
+{
+    Nystroem *nystroem = step->state;
+
+    KM_TRY(reserve_whitening(ctx, nystroem, step->d_in));
+    return km_whitening_pull(ctx, nystroem->whitening, m, b);
+}
+
+static KmStatus
+plain_growth(KmContext *ctx, const KmStep *step, double *out)
+{
+    Nystroem *nystroem = step->state;
+    double least;
+
+    KM_TRY(reserve_whitening(ctx, nystroem, step->d_in));
+    least = km_whitening_least_pivot(nystroem->whitening);
+    *out = 1 / (least * least);
     return KM_OK;
 }
 
@@ -210,7 +229,7 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
     nystroem->stride = km_target_stride(nystroem->target);
     KM_TRY(km_alloc(ctx, KM_SCORE_ROWS * nystroem->stride, &nystroem->values));
     *out = (KmStep) {.d_in = d, .d_out = n, .state = nystroem, .apply = apply,
-                     .d_plain = n, .apply_plain = apply_plain, .pull = pull};
+                     .apply_plain = apply_plain, .push = push, .pull = pull, .plain_growth = plain_growth};
     return KM_OK;
 }
 

@@ -99,7 +99,9 @@ prepare_stage(KmContext *ctx, const KmStage *stage, size_t d, KmStep *out)
         km_fail(ctx, KM_UNSUPPORTED, "step \"%s\" has no constants yet", stage->type->signature.name);
         return km_hint(ctx, KM_UNSUPPORTED, "Fit the steps first: learner(model) gives them with constants.");
     }
-    return stage->type->prepare(ctx, &stage->args, d, out);
+    KM_TRY(stage->type->prepare(ctx, &stage->args, d, out));
+    out->name = stage->type->signature.name;
+    return KM_OK;
 }
 
 KmStatus
@@ -125,7 +127,6 @@ km_steps_prepare(KmContext *ctx, const KmLearner *learner, size_t d, KmStep *out
                      .undo = can_undo(chain) ? undo_chain : NULL};
     if (n == 0 || chain->step[n - 1].apply_plain == NULL)
         return KM_OK;
-    out->d_plain = chain->step[n - 1].d_plain;
     out->apply_plain = apply_chain_plain;
     return KM_OK;
 }
@@ -241,9 +242,16 @@ resolve_stage(KmContext *ctx, KmStage *stage, const KmTable *table)
     return km_signature_bind(ctx, &type->signature, stage->node, &stage->args);
 }
 
-/* Resolve all steps of the learner; rows: in, the raw rows; out, those that the estimator is fitted
- * to, unless it can stream.  Nobody needs what the last step makes when there is no estimator.  What the
- * steps say of themselves becomes facts of `notes`.  *last: the last step. */
+/* Does the estimator make the features of the last step itself, or is there none that wants them? */
+static bool
+leaves_last(const KmLearner *learner)
+{
+    return learner->estimator == NULL || learner->estimator->fit_through != NULL;
+}
+
+/* Resolve all steps of the learner; rows: in, the raw rows; out, those after the steps, but for a last one that
+ * is left to the estimator.  What the steps say of themselves becomes facts of `notes`.  *last: the last
+ * step. */
 static KmStatus
 fit_steps(KmContext *ctx, KmLearner *learner, KmTable *rows, KmModel *notes, KmStep *last)
 {
@@ -253,14 +261,13 @@ fit_steps(KmContext *ctx, KmLearner *learner, KmTable *rows, KmModel *notes, KmS
     {
         KmStage *stage = &learner->step[i];
         const double *before = rows->x;
-        bool streams;
+        bool is_last = i + 1 == learner->n_steps;
 
         KM_TRY(resolve_stage(ctx, stage, rows));
         KM_TRY(prepare_stage(ctx, stage, rows->d, last));
-        streams = i + 1 == learner->n_steps && km_learner_streams(ctx, learner);
-        if (stage->type->describe != NULL && !streams)
+        if (stage->type->describe != NULL && !(is_last && km_learner_streams(ctx, learner)))
             KM_TRY(stage->type->describe(ctx, &stage->args, last, rows->n, rows->x, notes));
-        if (streams || (i + 1 == learner->n_steps && learner->estimator == NULL))
+        if (is_last && leaves_last(learner))
             continue;
         KM_TRY(map_rows(ctx, stage, last, rows));
         if (before != raw)
@@ -285,14 +292,18 @@ describe(KmContext *ctx, const KmLearner *learner, const KmTable *table, KmModel
 }
 
 static KmStatus
-fit_estimator(KmContext *ctx, KmLearner *learner, const KmTable *raw, const KmTable *rows, KmModel **out)
+fit_estimator(KmContext *ctx, KmLearner *learner, const KmTable *raw, const KmStep *last, const KmTable *rows,
+              KmModel **out)
 {
     const KmEstimatorType *estimator = learner->estimator;
 
     if (km_learner_streams(ctx, learner))
         return km_sums_fit(ctx, learner, raw, out);
     KM_TRY(km_model_create(ctx, out));
-    if (estimator != NULL)
+    if (estimator != NULL && estimator->fit_through != NULL)
+        KM_TRY(estimator->fit_through(ctx, &learner->args, learner->estimator_node,
+                                      learner->n_steps > 0 ? last : NULL, rows, *out));
+    else if (estimator != NULL)
         KM_TRY(estimator->fit(ctx, &learner->args, learner->estimator_node, rows, *out));
     return describe(ctx, learner, raw, *out);
 }
@@ -318,7 +329,7 @@ km_learner_fit(KmContext *ctx, const KmLearner *learner, const KmTable *table, K
     KM_TRY(km_learner_with_defaults(ctx, learner, &resolved));
     KM_TRY(km_model_create(ctx, &notes));
     KM_TRY(fit_steps(ctx, resolved, &rows, notes, &last));
-    KM_TRY(fit_estimator(ctx, resolved, table, &rows, out));
+    KM_TRY(fit_estimator(ctx, resolved, table, &last, &rows, out));
     if (resolved->estimator != NULL && resolved->estimator->linear)
         KM_TRY(km_linear_store_plain(ctx, &last, *out));
     KM_TRY(copy_facts(ctx, notes, *out));

@@ -4,20 +4,17 @@
  * min |y - Z w - b|^2 + lambda |w|^2 (Hoerl, Kennard 1970), b not penalised: the normal equations of
  * centred columns, (Zc'Zc + lambda I) W = Zc'Yc and b = ybar - zbar'W, by Cholesky.  A weight counts as
  * so many rows.  Without an intercept nothing is centred: the answer of krr(linear, center=false).
+ * ridge_rows.c makes the equations from rows.
  */
 #include "ridge.h"
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
-#include "blas.h"
 #include "cholesky.h"
-#include "design.h"
 #include "learner_types.h"
 #include "linear.h"
 
-#define BLOCK_ROWS 256          /* centred rows at a time */
 #define POLL_ROWS 256           /* of the matrix between polls */
 
 /* ---- the normal equations ---- */
@@ -88,131 +85,24 @@ km_ridge_solve(KmContext *ctx, KmRidge *ridge, double lambda)
     return KM_OK;
 }
 
-/* ---- from rows ---- */
-
-/* Rows of features, then targets: d + m columns. */
-typedef struct Fit
-{
-    const KmTable *table;
-    size_t d, width;
-    double *mean;               /* width; zeros without an intercept */
-    double *block;              /* BLOCK_ROWS x width, centred, times the root of the weight */
-} Fit;
-
-static double
-weight_of(const KmTable *table, size_t i)
-{
-    return table->w == NULL ? 1 : table->w[i];
-}
-
-/* row = (x_i, y_i) - mean. */
-static void
-centred_row(const Fit *fit, size_t i, double *row)
-{
-    const KmTable *table = fit->table;
-
-    memcpy(row, table->x + i * fit->d, fit->d * sizeof *row);
-    memcpy(row + fit->d, table->y + i * table->n_targets, table->n_targets * sizeof *row);
-    cblas_daxpy((int) fit->width, -1, fit->mean, 1, row, 1);
-}
-
-/* An error e in the mean only adds n e^2 to Z'Z: rounding is harmless. */
-static KmStatus
-learn_means(KmContext *ctx, Fit *fit)
-{
-    const KmTable *table = fit->table;
-    double *sum = fit->block, *row = fit->block + fit->width;
-    double total = 0;
-
-    memset(sum, 0, fit->width * sizeof *sum);
-    for (size_t i = 0; i < table->n; i++)
-    {
-        double w = weight_of(table, i);
-
-        if (i % BLOCK_ROWS == 0)
-            KM_TRY(km_poll(ctx));
-        centred_row(fit, i, row);
-        cblas_daxpy((int) fit->width, w, row, 1, sum, 1);
-        total += w;
-    }
-    for (size_t j = 0; j < fit->width; j++)
-        fit->mean[j] = sum[j] / total;
-    return KM_OK;
-}
+/* ---- the estimator ---- */
 
 static KmStatus
-add_rows(KmContext *ctx, const Fit *fit, size_t first, size_t rows, KmRidge *ridge)
+fit_through(KmContext *ctx, const KmArgs *args, KmNode *node, const KmStep *step, const KmTable *table,
+            KmModel *model)
 {
-    int ld = (int) fit->width, m = (int) ridge->m;
+    KmRidgeFit fit;
 
-    for (size_t r = 0; r < rows; r++)
-    {
-        double *row = fit->block + r * fit->width;
-        double weight = weight_of(fit->table, first + r);
-
-        centred_row(fit, first + r, row);
-        if (weight != 1)
-            cblas_dscal((int) fit->width, sqrt(weight), row, 1);
-        for (size_t t = 0; t < ridge->m; t++)
-            ridge->square[t] += row[fit->d + t] * row[fit->d + t];
-    }
-    KM_TRY(km_add_squares(ctx, rows, ridge->d, fit->width, fit->block, ridge->d, ridge->a));
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int) ridge->d, m, (int) rows, 1, fit->block, ld,
-                fit->block + fit->d, ld, 1, ridge->b, m);
-    return KM_OK;
-}
-
-static KmStatus
-sum_rows(KmContext *ctx, Fit *fit, KmRidge *ridge)
-{
-    const KmTable *table = fit->table;
-
-    memset(ridge->a, 0, ridge->d * ridge->d * sizeof *ridge->a);
-    memset(ridge->b, 0, ridge->d * ridge->m * sizeof *ridge->b);
-    memset(ridge->square, 0, ridge->m * sizeof *ridge->square);
-    for (size_t i = 0; i < table->n; i += BLOCK_ROWS)
-        KM_TRY(add_rows(ctx, fit, i, table->n - i < BLOCK_ROWS ? table->n - i : BLOCK_ROWS, ridge));
-    return KM_OK;
-}
-
-KmStatus
-km_ridge_fit(KmContext *ctx, const KmArgs *args, const KmTable *table, double **w, double **intercept,
-             KmRidgeChoice *choice)
-{
-    size_t d = table->d, m = table->n_targets, width = d + m;
-    Fit fit = {.table = table, .d = d, .width = width};
-    KmRidge *ridge;
-
-    KM_TRY(km_ridge_create(ctx, d, m, &ridge));
-    ridge->centred = km_arg_number(args, "intercept") != 0;
-    for (size_t i = 0; i < table->n; i++)
-        ridge->n += weight_of(table, i);
-    KM_TRY(km_alloc_zero(ctx, width, &fit.mean));
-    KM_TRY(km_alloc(ctx, BLOCK_ROWS * width, &fit.block));
-    KM_TRY(km_alloc(ctx, m, intercept));
-    if (ridge->centred)
-        KM_TRY(learn_means(ctx, &fit));
-    KM_TRY(sum_rows(ctx, &fit, ridge));
-    KM_TRY(km_ridge_choose(ctx, args, ridge, choice));
-    KM_TRY(km_ridge_solve(ctx, ridge, choice->lambda));
-    *w = ridge->b;
-    memcpy(*intercept, fit.mean + d, m * sizeof **intercept);
-    km_linear_uncentre(d, m, fit.mean, *w, *intercept);
-    km_free(ctx, fit.block);
-    km_free(ctx, ridge->a);
-    return KM_OK;
+    KM_TRY(km_ridge_fit(ctx, args, step, table, &fit));
+    KM_TRY(km_linear_store(ctx, "ridge", fit.d, table->n_targets, fit.w, fit.intercept, model));
+    KM_TRY(km_ridge_add_facts(ctx, args, &fit.choice, model));
+    return km_ridge_write_choice(ctx, args, &fit.choice, node);
 }
 
 static KmStatus
 fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
 {
-    double *w, *intercept;
-    KmRidgeChoice choice;
-
-    KM_TRY(km_ridge_fit(ctx, args, table, &w, &intercept, &choice));
-    KM_TRY(km_linear_store(ctx, "ridge", table->d, table->n_targets, w, intercept, model));
-    KM_TRY(km_ridge_add_facts(ctx, args, &choice, model));
-    return km_ridge_write_choice(ctx, args, &choice, node);
+    return fit_through(ctx, args, node, NULL, table, model);
 }
 
 /* select= and a grid go together. */
@@ -254,5 +144,6 @@ const KmEstimatorType km_estimator_ridge = {
     .check = check,
     .linear = true,
     .fit = fit,
+    .fit_through = fit_through,
     .prepare = prepare,
 };

@@ -43,9 +43,18 @@ extern KmStatus km_ridge_write_choice(KmContext *ctx, const KmArgs *args, const 
 extern KmStatus km_ridge_add_facts(KmContext *ctx, const KmArgs *args, const KmRidgeChoice *choice,
                                    KmModel *model);
 
-/* The whole for a table: w (d x m) and intercepts (m; zeros unless args have intercept), for the features as
- * they are. */
-extern KmStatus km_ridge_fit(KmContext *ctx, const KmArgs *args, const KmTable *table, double **w,
-                             double **intercept, KmRidgeChoice *choice);
+/* ---- the whole for a table (ridge_rows.c) ---- */
+
+typedef struct KmRidgeFit
+{
+    size_t d;
+    double *w;                  /* d x m */
+    double *intercept;          /* m; zeros unless args have intercept */
+    KmRidgeChoice choice;
+} KmRidgeFit;
+
+/* For the features that step makes of the rows, or, where it is NULL, the rows as they are. */
+extern KmStatus km_ridge_fit(KmContext *ctx, const KmArgs *args, const KmStep *step, const KmTable *table,
+                             KmRidgeFit *out);
 
 #endif

@@ -24,12 +24,13 @@ make_targets(KmContext *ctx, const KmTable *table, size_t m, double **out)
 }
 
 static KmStatus
-fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
+fit_through(KmContext *ctx, const KmArgs *args, KmNode *node, const KmStep *step, const KmTable *table,
+            KmModel *model)
 {
     size_t k = table->classes->n, m = k == 2 ? 1 : k;
     KmTable targets;
-    double *y, *w, *intercept;
-    KmRidgeChoice choice;
+    KmRidgeFit fit;
+    double *y;
 
     (void) node;
     KM_TRY(km_linear_check_classes(ctx, "ridge_classifier", table));
@@ -37,9 +38,15 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     KM_TRY(make_targets(ctx, table, m, &y));
     targets.n_targets = m;
     targets.y = y;
-    KM_TRY(km_ridge_fit(ctx, args, &targets, &w, &intercept, &choice));
+    KM_TRY(km_ridge_fit(ctx, args, step, &targets, &fit));
     km_free(ctx, y);
-    return km_linear_store(ctx, "ridge_classifier", table->d, m, w, intercept, model);
+    return km_linear_store(ctx, "ridge_classifier", fit.d, m, fit.w, fit.intercept, model);
+}
+
+static KmStatus
+fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
+{
+    return fit_through(ctx, args, node, NULL, table, model);
 }
 
 static KmStatus
@@ -63,5 +70,6 @@ const KmEstimatorType km_estimator_ridge_classifier = {
     .target = KM_TARGET_LABEL,
     .linear = true,
     .fit = fit,
+    .fit_through = fit_through,
     .prepare = prepare,
 };

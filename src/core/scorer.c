@@ -44,7 +44,6 @@ static KmStatus
 prepare(KmContext *ctx, const KmModel *model, KmScorer *scorer)
 {
     KmLearner *learner;
-    size_t widest;
 
     KM_TRY(km_learner_parse(ctx, model->learner, strlen(model->learner), &learner));
     if (learner->has_grid)
@@ -54,8 +53,7 @@ prepare(KmContext *ctx, const KmModel *model, KmScorer *scorer)
     scorer->d = model->n_features;
     scorer->takes_missing = km_learner_takes_missing(learner);
     KM_TRY(km_steps_prepare(ctx, learner, scorer->d, &scorer->steps));
-    widest = scorer->steps.d_out > scorer->steps.d_plain ? scorer->steps.d_out : scorer->steps.d_plain;
-    KM_TRY(km_alloc_bytes(ctx, widest, KM_SCORE_ROWS * sizeof(double), (void **) &scorer->z));
+    KM_TRY(km_alloc_bytes(ctx, scorer->steps.d_out, KM_SCORE_ROWS * sizeof(double), (void **) &scorer->z));
     if (learner->estimator)
         KM_TRY(learner->estimator->prepare(ctx, &learner->args, model, scorer->steps.d_out, &scorer->score));
     if (learner->estimator && learner->estimator->linear)
