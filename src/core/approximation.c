@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "landmarks.h"
+#include "sizes.h"
 
 #define ERROR_ROWS 200
-#define TRACE_ROWS 1000
+#define TRACE_ROWS 500
 
 /* At most `most` distinct rows, evenly spaced: of rows in canonical order, from all over the table. */
 typedef struct Sample
@@ -28,8 +29,7 @@ map_sample(KmContext *ctx, const KmStep *step, Sample *sample)
     {
         KM_TRY(km_poll(ctx));
         KM_TRY((step->push != NULL ? step->apply_plain : step->apply)(
-                   ctx, step, n - i < KM_SCORE_ROWS ? n - i : KM_SCORE_ROWS, sample->x + i * step->d_in,
-                   sample->z + i * d));
+                   ctx, step, min_size(KM_SCORE_ROWS, n - i), sample->x + i * step->d_in, sample->z + i * d));
     }
     if (step->push == NULL)
         return KM_OK;
@@ -83,25 +83,28 @@ KmStatus
 km_approximation_error(KmContext *ctx, const KmKernel *kernel, const KmStep *step, size_t n, const double *x,
                        KmModel *model)
 {
-    double error = 0, size = 0, *k;
+    size_t d = step->d_out;
+    double error = 0, size = 0, *k, *product;
     KmTarget *target;
     Sample sample;
 
     KM_TRY(take_sample(ctx, step, n, x, ERROR_ROWS, &sample));
     KM_TRY(km_target_create(ctx, kernel, sample.n, step->d_in, sample.x, &target));
     KM_TRY(km_alloc(ctx, km_target_stride(target), &k));
+    KM_TRY(km_alloc(ctx, sample.n, &product));
     for (size_t i = 0; i < sample.n; i++)
     {
         KM_TRY(km_target_values(ctx, target, 1, sample.x + i * step->d_in, km_target_stride(target), k));
-        for (size_t j = 0; j < sample.n; j++)
+        km_dot_fixed_rows(i + 1, d, d, sample.z, sample.z + i * d, product);
+        for (size_t j = 0; j <= i; j++)
         {
-            double product =
-                km_dot_fixed(step->d_out, sample.z + i * step->d_out, sample.z + j * step->d_out);
+            double times = j < i ? 2 : 1;
 
-            error += (product - k[j]) * (product - k[j]);
-            size += k[j] * k[j];
+            error += times * (product[j] - k[j]) * (product[j] - k[j]);
+            size += times * k[j] * k[j];
         }
     }
+    km_free(ctx, product);
     km_free(ctx, k);
     km_target_free(ctx, target);
     free_sample(ctx, &sample);
@@ -112,19 +115,23 @@ KmStatus
 km_approximation_residual(KmContext *ctx, const KmKernel *kernel, const KmStep *step, size_t n,
                           const double *x, KmModel *model)
 {
-    double left = 0, trace = 0;
+    double left = 0, trace = 0, self[KM_SCORE_ROWS];
+    KmTarget *target;
     Sample sample;
 
     KM_TRY(take_sample(ctx, step, n, x, TRACE_ROWS, &sample));
+    KM_TRY(km_target_create(ctx, kernel, 1, step->d_in, sample.x, &target));
     for (size_t i = 0; i < sample.n; i++)
     {
-        const double *row = sample.x + i * step->d_in, *z = sample.z + i * step->d_out;
-        double self;
+        const double *z = sample.z + i * step->d_out;
 
-        KM_TRY(km_kernel_value(ctx, kernel, step->d_in, row, row, &self));
-        left += self - km_dot_fixed(step->d_out, z, z);
-        trace += self;
+        if (i % KM_SCORE_ROWS == 0)
+            KM_TRY(km_target_self(ctx, target, min_size(KM_SCORE_ROWS, sample.n - i),
+                                  sample.x + i * step->d_in, self));
+        left += self[i % KM_SCORE_ROWS] - km_dot_fixed(step->d_out, z, z);
+        trace += self[i % KM_SCORE_ROWS];
     }
+    km_target_free(ctx, target);
     free_sample(ctx, &sample);
     return add_share(ctx, model, "residual_trace", fmax(left, 0), trace);
 }

@@ -7,7 +7,7 @@
 #include "blas.h"
 
 #define BLOCK_ROWS 256          /* rows at a time */
-#define BAND 256                /* rows of Z'Z at a time: between polls */
+#define BAND 512                /* rows of Z'Z at a time: between polls */
 
 static size_t
 block_size(size_t n, size_t i)

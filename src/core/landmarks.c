@@ -14,7 +14,7 @@
 #define STREAM_DRAW (UINT64_C(0x6c616e64) << 32)
 #define CHUNK 1024              /* rows between polls */
 #define MIN_CANDIDATES 2000     /* rows among which pivots are looked for: at least these, … */
-#define CANDIDATES_EACH 5      /* … and so many for each landmark */
+#define CANDIDATES_EACH 4      /* … and so many for each landmark */
 #define TOLERANCE 1e-12         /* of the trace: the landmarks so far span the kernel */
 
 /* ---- distinct rows ---- */

@@ -24,11 +24,21 @@ typedef struct Decimal
 
 /* ---- printing ---- */
 
+#define MAX_POWER 22            /* 10^22 is the last that a double holds exactly */
+
+/* Whole digits up to 2^53 and exact powers of ten: one operation rounds correctly (Clinger 1990). */
 static double
 decimal_value(Decimal decimal)
 {
+    static const double power[MAX_POWER + 1] = {
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+        1e19, 1e20, 1e21, 1e22
+    };
     char text[KM_NUMBER_SIZE];
 
+    if (decimal.digits <= UINT64_C(1) << 53 && abs(decimal.exponent) <= MAX_POWER)
+        return decimal.exponent < 0 ? (double) decimal.digits / power[-decimal.exponent]
+            : (double) decimal.digits * power[decimal.exponent];
     snprintf(text, sizeof text, "%" PRIu64 "e%d", decimal.digits, decimal.exponent);
     return strtod(text, NULL);
 }

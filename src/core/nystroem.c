@@ -132,6 +132,18 @@ resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, co
 
 /* ---- features ---- */
 
+/* a (m x n) = k(S, x) of m rows. */
+static KmStatus
+copy_values(KmContext *ctx, Nystroem *nystroem, size_t m, const double *x, double *a)
+{
+    size_t n = nystroem->n;
+
+    KM_TRY(km_target_values(ctx, nystroem->target, m, x, nystroem->stride, nystroem->values));
+    for (size_t i = 0; i < m; i++)
+        memcpy(a + i * n, nystroem->values + i * nystroem->stride, n * sizeof *a);
+    return KM_OK;
+}
+
 /* Make the whitening, once: models that are there to score never want it. */
 static KmStatus
 reserve_whitening(KmContext *ctx, Nystroem *nystroem, size_t d)
@@ -143,14 +155,8 @@ reserve_whitening(KmContext *ctx, Nystroem *nystroem, size_t d)
         return KM_OK;
     KM_TRY(km_alloc_bytes(ctx, n, n * sizeof *k, (void **) &k));
     for (size_t i = 0; i < n; i += KM_SCORE_ROWS)
-    {
-        size_t m = n - i < KM_SCORE_ROWS ? n - i : KM_SCORE_ROWS;
-
-        KM_TRY(km_target_values(ctx, nystroem->target, m, nystroem->landmarks + i * d, nystroem->stride,
-                                nystroem->values));
-        for (size_t r = 0; r < m; r++)
-            memcpy(k + (i + r) * n, nystroem->values + r * nystroem->stride, n * sizeof *k);
-    }
+        KM_TRY(copy_values(ctx, nystroem, n - i < KM_SCORE_ROWS ? n - i : KM_SCORE_ROWS,
+                           nystroem->landmarks + i * d, k + i * n));
     return km_whitening_create(ctx, n, k, &nystroem->whitening);
 }
 
@@ -170,10 +176,7 @@ apply_plain(KmContext *ctx, const KmStep *step, size_t m, const double *x, doubl
 {
     Nystroem *nystroem = step->state;
 
-    KM_TRY(km_target_values(ctx, nystroem->target, m, x, nystroem->stride, nystroem->values));
-    for (size_t i = 0; i < m; i++)
-        memcpy(a + i * nystroem->n, nystroem->values + i * nystroem->stride, nystroem->n * sizeof *a);
-    return KM_OK;
+    return copy_values(ctx, nystroem, m, x, a);
 }
 
 static KmStatus

@@ -5,8 +5,9 @@
  *
  * Where the features are z = U a of plainer ones (learner.h), summing those instead and going over to U A U'
  * once saves the work of U for every row.  Rounding of A = sum a a', about eps tr A, then comes back times
- * |U|^2.  That is allowed where it is far below lambda, and one step of iterative refinement follows: the
- * residual y - <z, w> is made from the rows themselves, so what it corrects is not squared.
+ * |U|^2; over lambda, that bounds the relative error of the coefficients.  A bound up to ERROR is accepted (the
+ * error itself is hundreds of times less), one up to its root is squared by a step of iterative refinement, with
+ * residuals y - <z, w> of the rows themselves; beyond that the features are summed.
  */
 #include <float.h>
 #include <math.h>
@@ -20,13 +21,13 @@
 #include "sizes.h"
 
 #define BLOCK_ROWS ((size_t) 256)
-#define SAFETY 1e5              /* lambda over the rounding of plainer features: 1e-10 after refinement */
+#define ERROR 1e-6
 
 typedef struct Rows
 {
     const KmTable *table;
     const KmStep *step;         /* makes the features; NULL: the rows are the features */
-    bool plain, centred;
+    bool plain, refined, centred;
     size_t d, m;                /* features, targets */
     double *shift;              /* d + m; zeros where nothing is centred */
     double *raw;                /* BLOCK_ROWS x columns of the table */
@@ -71,20 +72,6 @@ free_rows(KmContext *ctx, Rows *rows)
     km_free(ctx, rows->products);
 }
 
-static KmStatus
-check_features(KmContext *ctx, const Rows *rows, size_t count)
-{
-    bool finite = true;
-
-    for (size_t i = 0; i < count * rows->d; i++)
-        finite &= fabs(rows->x[i]) <= DBL_MAX;
-    for (size_t i = 0; i < count * rows->d && !finite; i++)
-        if (!isfinite(rows->x[i]))
-            return km_fail(ctx, KM_RANGE, "feature %zu after %s is too large for double precision",
-                           i % rows->d + 1, rows->step->name);
-    return KM_OK;
-}
-
 /* x: the features of the block's raw rows. */
 static KmStatus
 make_features(KmContext *ctx, const Rows *rows, size_t count)
@@ -101,7 +88,7 @@ make_features(KmContext *ctx, const Rows *rows, size_t count)
         KM_TRY((rows->plain ? step->apply_plain : step->apply)(
                    ctx, step, min_size(KM_SCORE_ROWS, count - i), rows->raw + i * step->d_in,
                    rows->x + i * rows->d));
-    return check_features(ctx, rows, count);
+    return KM_OK;
 }
 
 /* count rows from `first` on, every stride-th. */
@@ -209,7 +196,7 @@ least_lambda(const KmArgs *args)
 static KmStatus
 choose_features(KmContext *ctx, const KmArgs *args, Rows *rows)
 {
-    double square, growth;
+    double square, growth, bound;
 
     rows->plain = rows->step != NULL && rows->step->apply_plain != NULL;
     KM_TRY(learn_shift(ctx, rows));
@@ -217,7 +204,9 @@ choose_features(KmContext *ctx, const KmArgs *args, Rows *rows)
         return KM_OK;
     KM_TRY(mean_square(ctx, rows, &square));
     KM_TRY(rows->step->plain_growth(ctx, rows->step, &growth));
-    rows->plain = least_lambda(args) >= SAFETY * DBL_EPSILON * rows->total * square * growth;
+    bound = DBL_EPSILON * rows->total * square * growth / least_lambda(args);
+    rows->refined = bound > ERROR;
+    rows->plain = bound <= sqrt(ERROR);
     if (rows->plain)
         return KM_OK;
     memset(rows->shift, 0, (rows->d + rows->m) * sizeof *rows->shift);
@@ -225,6 +214,21 @@ choose_features(KmContext *ctx, const KmArgs *args, Rows *rows)
 }
 
 /* ---- sums ---- */
+
+/* A feature that is not finite shows in the sums of its products with the ones. */
+static KmStatus
+check_features(KmContext *ctx, const Rows *rows, size_t count)
+{
+    bool finite = true;
+
+    for (size_t j = 0; j < rows->d; j++)
+        finite &= isfinite(rows->products[j * (rows->m + 1) + rows->m]) != 0;
+    for (size_t i = 0; i < count * rows->d && !finite && rows->step != NULL; i++)
+        if (!isfinite(rows->x[i]))
+            return km_fail(ctx, KM_RANGE, "feature %zu after %s is too large for double precision",
+                           i % rows->d + 1, rows->step->name);
+    return KM_OK;
+}
 
 static KmStatus
 add_block(KmContext *ctx, Rows *rows, size_t count, KmRidge *ridge)
@@ -241,6 +245,7 @@ add_block(KmContext *ctx, Rows *rows, size_t count, KmRidge *ridge)
         }
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, d, width, (int) count, 1, rows->x, d, rows->y, width,
                 1, rows->products, width);
+    KM_TRY(check_features(ctx, rows, count));
     return km_add_squares(ctx, count, rows->d, rows->d, rows->x, rows->d, ridge->a);
 }
 
@@ -395,7 +400,7 @@ km_ridge_fit(KmContext *ctx, const KmArgs *args, const KmStep *step, const KmTab
         KM_TRY(push_equations(ctx, step, ridge));
     KM_TRY(km_ridge_choose(ctx, args, ridge, &out->choice));
     KM_TRY(km_ridge_solve(ctx, ridge, out->choice.lambda));
-    if (rows.plain)
+    if (rows.plain && rows.refined)
         KM_TRY(refine(ctx, &rows, out->choice.lambda, ridge));
     out->d = rows.d;
     out->w = ridge->b;

@@ -20,15 +20,22 @@ count_warning(KmContext *ctx, const char *message)
 }
 
 static KmModel *
-fit_steps_to(KmContext *ctx, const char *text, size_t n, size_t d, const double *x, const double *w)
+fit_table(KmContext *ctx, const char *text, const KmTable *table)
 {
-    KmTable table = {.n = n, .d = d, .x = x, .w = w};
     KmModel *model;
 
     ctx->warn = count_warning;
-    if (km_learner_fit(ctx, learner_of(ctx, text), &table, &model) != KM_OK)
+    if (km_learner_fit(ctx, learner_of(ctx, text), table, &model) != KM_OK)
         fail_msg("%s: %s", text, ctx->message);
     return model;
+}
+
+static KmModel *
+fit_steps_to(KmContext *ctx, const char *text, size_t n, size_t d, const double *x, const double *w)
+{
+    KmTable table = {.n = n, .d = d, .x = x, .w = w};
+
+    return fit_table(ctx, text, &table);
 }
 
 /* Features (n x *d_out) of a fitted model's steps. */
@@ -408,6 +415,98 @@ test_refusals(void **state)
 
 /* ---- the models that follow ---- */
 
+/* Ridge on landmarks is ridge on their features, whichever of kernel values and features were summed: from
+ * lambda so large that the former do to lambda that only the latter can take. */
+static void
+check_ridge(KmContext *ctx, const char *steps, double lambda, bool centred, const KmTable *table)
+{
+    size_t d, m = table->n_targets;
+    char text[200];
+    double *z, *w, *intercept;
+    KmModel *model;
+
+    snprintf(text, sizeof text, "%s | ridge(%g, %s)", steps, lambda, centred ? "true" : "false");
+    model = fit_table(ctx, text, table);
+    z = features_by(ctx, model, table->n, table->x, &d);
+    ok(km_alloc(ctx, d * m, &w));
+    ok(km_alloc(ctx, m, &intercept));
+    ridge_by_definition(table->n, d, m, z, table->y, table->w, lambda, centred, w, intercept);
+    assert_close(d * m, km_model_array(model, "coef")->data, w, 1e-8);
+    assert_close(m, km_model_array(model, "intercept")->data, intercept, 1e-8);
+}
+
+static void
+test_ridge_sums(void **state)
+{
+    enum { N = 700, D = 3, M = 2 };
+    const double lambdas[] = {1e5, 100, 1, 0.01, 1e-4, 1e-7, 1e-11};
+    double *x = random_numbers(*state, 13, N * D), *y = random_numbers(*state, 14, N * M), w[N];
+    KmTable table = {.n = N, .d = D, .x = x, .n_targets = M, .y = y};
+
+    for (size_t i = 0; i < N; i++)
+    {
+        y[i * M] += sin(3 * x[i * D]) + 1000;
+        w[i] = 0.5 + (double) (i % 4);
+    }
+    for (size_t l = 0; l < sizeof lambdas / sizeof *lambdas; l++)
+    {
+        table.w = NULL;
+        check_ridge(*state, "nystroem(rbf(gamma=0.5), 60)", lambdas[l], true, &table);
+        check_ridge(*state, "nystroem(laplacian(gamma=1), 90, uniform)", lambdas[l], false, &table);
+        table.w = w;
+        check_ridge(*state, "scale | nystroem(rbf(gamma=0.5), 60, kmeans)", lambdas[l], true, &table);
+    }
+}
+
+/* Landmarks that repeat, and those that others span, have coefficients of 0. */
+static void
+test_ridge_on_landmarks_that_depend(void **state)
+{
+    enum { N = 300, D = 2 };
+    double *x = random_numbers(*state, 15, N * D), *y = random_numbers(*state, 16, N);
+    KmTable table = {.n = N, .d = D, .x = x, .n_targets = 1, .y = y};
+
+    check_ridge(*state, "nystroem(rbf(gamma=0.5), landmarks=[[1,1],[1,1],[0,1],[-1,1]])", 10, true, &table);
+    check_ridge(*state, "nystroem(linear, landmarks=[[1,0],[0,1],[1,1],[0,0]])", 10, true, &table);
+    check_ridge(*state, "nystroem(linear, landmarks=[[1,0],[0,1],[1,1],[0,0]])", 1e-12, true, &table);
+}
+
+/* Features that ridge makes block by block are checked, and named. */
+static void
+test_features_too_large(void **state)
+{
+    const double x[] = {1, 2, 3e200, 1}, y[] = {1, 2};
+    KmTable table = {.n = 2, .d = 2, .x = x, .n_targets = 1, .y = y};
+    KmContext *ctx = *state;
+    KmModel *model;
+
+    assert_int_equal(km_learner_fit(ctx, learner_of(ctx, "poly_features(2) | ridge"), &table, &model), KM_RANGE);
+    assert_non_null(strstr(ctx->message, "after poly_features is too large"));
+}
+
+/* GCV chooses by the features' own equations. */
+static void
+test_choice_of_lambda(void **state)
+{
+    enum { N = 400, D = 2 };
+    double *x = random_numbers(*state, 17, N * D), *y = random_numbers(*state, 18, N), *z;
+    KmTable table = {.n = N, .d = D, .x = x, .n_targets = 1, .y = y}, features = table;
+    const char *const ridge = "ridge(lambda=grid(0.1, 1, 10, 100, 1000), select=gcv)";
+    KmModel *model, *direct;
+    char text[200];
+
+    for (size_t i = 0; i < N; i++)
+        y[i] += 2 * sin(2 * x[i * D]);
+    snprintf(text, sizeof text, "nystroem(rbf(gamma=0.5), 30) | %s", ridge);
+    model = fit_table(*state, text, &table);
+    z = features_by(*state, model, N, x, &features.d);
+    features.x = z;
+    direct = fit_table(*state, ridge, &features);
+    assert_string_equal(strstr(model->learner, "ridge("), direct->learner);
+    assert_true(fabs(fact_of(model, "gcv") / fact_of(direct, "gcv") - 1) < 1e-9);
+    assert_true(fabs(fact_of(model, "effective_df") / fact_of(direct, "effective_df") - 1) < 1e-9);
+}
+
 /* With all rows as landmarks ridge on the features is kernel ridge, and rff tends to it. */
 static void
 test_ridge_on_features(void **state)
@@ -509,6 +608,10 @@ main(void)
         TEST(test_weights_steer_the_choice),
         TEST(test_learner_text),
         TEST(test_refusals),
+        TEST(test_ridge_sums),
+        TEST(test_ridge_on_landmarks_that_depend),
+        TEST(test_features_too_large),
+        TEST(test_choice_of_lambda),
         TEST(test_ridge_on_features),
         TEST(test_plain_scores),
     };
