@@ -20,6 +20,7 @@
 #include "cholesky.h"
 #include "gram.h"
 #include "learner_types.h"
+#include "multiclass.h"
 #include "vmath.h"
 
 #define MAX_STEPS 100
@@ -188,12 +189,11 @@ find_mode(KmContext *ctx, Laplace *laplace)
 static KmStatus
 check_classes(KmContext *ctx, const KmTable *table)
 {
+    KM_TRY(km_classes_check(ctx, "gpc", table));
     if (table->classes->n == 2)
         return KM_OK;
-    km_fail(ctx, table->classes->n < 2 ? KM_DATA : KM_UNSUPPORTED, "gpc needs two classes, got %zu",
-            table->classes->n);
-    return table->classes->n < 2 ? KM_DATA
-        : km_hint(ctx, KM_UNSUPPORTED, "Use svc, or a gpc of each class against the others.");
+    km_fail(ctx, KM_UNSUPPORTED, "gpc needs two classes, got %zu", table->classes->n);
+    return km_hint(ctx, KM_UNSUPPORTED, "Use svc, or a gpc of each class against the others.");
 }
 
 static KmStatus

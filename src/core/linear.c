@@ -23,17 +23,6 @@ km_linear_store(KmContext *ctx, const char *what, size_t d, size_t m, double *w,
     return km_model_add_array(ctx, model, "intercept", 1, m, intercept);
 }
 
-KmStatus
-km_linear_check_classes(KmContext *ctx, const char *what, const KmTable *table)
-{
-    char quoted[KM_QUOTE_SIZE];
-
-    if (table->classes->n >= 2)
-        return KM_OK;
-    return km_fail(ctx, KM_DATA, "%s needs at least two classes, found only \"%s\"", what,
-                   km_quote(table->classes->text[0], quoted));
-}
-
 void
 km_linear_uncentre(size_t d, size_t m, const double *mean, const double *w, double *intercept)
 {

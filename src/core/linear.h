@@ -19,8 +19,6 @@ extern KmStatus km_linear_store_plain(KmContext *ctx, const KmStep *last, KmMode
  * "plain". */
 extern KmStatus km_linear_use_plain(KmContext *ctx, const KmModel *model, const KmStep *steps, KmScore *score,
                                     bool *used);
-/* Fail unless the table has two classes or more. */
-extern KmStatus km_linear_check_classes(KmContext *ctx, const char *what, const KmTable *table);
 /* intercept[t] -= <mean, column t of w>: from centred features to features as they are. */
 extern void km_linear_uncentre(size_t d, size_t m, const double *mean, const double *w, double *intercept);
 

@@ -162,7 +162,7 @@ fit_classes(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *tab
     Fit fit;
 
     (void) node;
-    KM_TRY(km_linear_check_classes(ctx, "linear_svc", table));
+    KM_TRY(km_classes_check(ctx, "linear_svc", table));
     KM_TRY(km_class_weights_apply(ctx, args, table, &weighted));
     KM_TRY(begin(ctx, args, &weighted, rest ? k : k * (k - 1) / 2, table->n, &fit));
     KM_TRY(rest ? fit_each(ctx, &fit) : fit_pairs(ctx, &fit));

@@ -366,7 +366,7 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     Vectors v;
 
     (void) node;
-    KM_TRY(km_linear_check_classes(ctx, "logistic", table));
+    KM_TRY(km_classes_check(ctx, "logistic", table));
     KM_TRY(km_class_weights_apply(ctx, args, table, &weighted));
     KM_TRY(create(ctx, args, &weighted, &fit, &v));
     KM_TRY(minimise(ctx, &fit, km_arg_number(args, "tol"), (size_t) km_arg_number(args, "max_iter"), &v,

@@ -1,4 +1,4 @@
-/* multiclass.c: parameters that classifiers share (see multiclass.h). */
+/* multiclass.c: what classifiers share (see multiclass.h). */
 #include "multiclass.h"
 
 #include <string.h>
@@ -7,6 +7,17 @@
 
 const char *const km_class_weight_words[] = {"balanced", NULL};
 const char *const km_multiclass_words[] = {"ovo", "ovr", NULL};
+
+KmStatus
+km_classes_check(KmContext *ctx, const char *what, const KmTable *table)
+{
+    char quoted[KM_QUOTE_SIZE];
+
+    if (table->classes->n >= 2)
+        return KM_OK;
+    return km_fail(ctx, KM_DATA, "%s needs at least two classes, found only \"%s\"", what,
+                   km_quote(table->classes->text[0], quoted));
+}
 
 static KmStatus
 find_class(KmContext *ctx, const KmClasses *classes, const char *key, size_t *out)

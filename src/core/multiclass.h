@@ -1,5 +1,5 @@
 /*
- * multiclass.h: parameters that classifiers share: weights of classes, and whether a function stands for a pair of
+ * multiclass.h: what classifiers share: weights of classes, and whether a function stands for a pair of
  * classes or for one class against the rest.
  */
 #ifndef KM_MULTICLASS_H
@@ -20,6 +20,8 @@ extern const char *const km_class_weight_words[], *const km_multiclass_words[];
 #define KM_PARAM_MULTICLASS \
     {.name = "multiclass", .kinds = KM_KIND_WORD, .standard = "ovo", .words = km_multiclass_words}
 
+/* Fail unless the table has two classes or more; what: "logistic". */
+extern KmStatus km_classes_check(KmContext *ctx, const char *what, const KmTable *table);
 /* The weight of each class: as given, n / (k n_c) with rows counted by weight (balanced), or 1. */
 extern KmStatus km_class_weights(KmContext *ctx, const KmArgs *args, const KmTable *table, double *weight);
 /* The table with each row's weight multiplied by its class's. */

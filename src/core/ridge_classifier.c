@@ -33,7 +33,7 @@ fit_through(KmContext *ctx, const KmArgs *args, KmNode *node, const KmStep *step
     double *y;
 
     (void) node;
-    KM_TRY(km_linear_check_classes(ctx, "ridge_classifier", table));
+    KM_TRY(km_classes_check(ctx, "ridge_classifier", table));
     KM_TRY(km_class_weights_apply(ctx, args, table, &targets));
     KM_TRY(make_targets(ctx, table, m, &y));
     targets.n_targets = m;

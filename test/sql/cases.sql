@@ -175,6 +175,20 @@ SELECT error_of($$SELECT fit('krr', ARRAY[i], i, CASE i WHEN 2 THEN -1 ELSE 1 EN
            FROM generate_series(1, 3) i$$) AS nan,
        error_of($$SELECT fit('krr', ARRAY[i], i, ARRAY[1.0, 2]) FROM generate_series(1, 3) i$$) AS array;
 
+-- Repeated rows without a ridge have no unique solution: an error that asks for one.
+SELECT whole_error_of($$SELECT fit('krr(rbf(gamma=1), lambda=0)', ARRAY[x], y) FROM (VALUES (0, 1), (0, 3), (1, 5)) v(x, y)$$);
+-- Matérn kernels of a row with itself are 1, whatever nu; a Gaussian process with repeated rows finds its length.
+SELECT array_agg(DISTINCT kernel_value(format('matern(nu=%s)', nu)::kernel, '{1,2}', '{1,2}')) AS ones
+FROM unnest('{0.5,1.5,2.5,0.7,20}'::text[]) nu;
+SELECT nu, model_info(m)->'converged' AS converged,
+    (model_info(m)->>'log_marginal_likelihood')::float8 BETWEEN -100 AND 100 AS finite
+FROM (SELECT nu, fit(format('gp(1*matern(nu=%s), optimize=true)', nu)::learner, ARRAY[i % 7 / 2.0],
+          sin(i % 7 / 2.0) + i / 100.0) AS m
+      FROM generate_series(1, 20) i, unnest('{0.5,1.5,2.5}'::text[]) nu GROUP BY nu) f ORDER BY nu;
+-- One class; numbers that are no seeds.
+SELECT e, error_of(format('SELECT fit(%L, ARRAY[i], false) FROM generate_series(1, 5) i', e)) FROM unnest('{nu_svc,gpc,logistic,linear_svc,ridge_classifier}'::text[]) e;
+SELECT seed, error_of(format('SELECT %L::learner', 'rff(rbf, seed=' || seed || ')')) FROM unnest('{-1,0.5,2147483648,9007199254740992,9223372036854775807,18446744073709551616}'::text[]) seed;
+
 -- Real data, every third row held out: as many right, and as many support vectors, as scikit-learn has.
 CREATE TEMP TABLE iris (id int, a float8, b float8, c float8, d float8, class text);
 \copy iris FROM 'test/data/iris.csv' CSV HEADER
