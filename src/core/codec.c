@@ -6,8 +6,11 @@
  */
 #include "model.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
+
+#include "sizes.h"
 
 #define HEADER_BYTES 24
 #define SECTION_BYTES 16        /* of a section's own header */
@@ -75,20 +78,29 @@ put_double(Writer *writer, double value)
     put_unsigned(writer, 8, bits);
 }
 
+/* The bytes of numbers in memory are those of the format on most machines. */
+static void
+copy_doubles(size_t n, const double *values, unsigned char *out)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(out, values, n * sizeof *values);
+#else
+    Writer writer = {.out = out};
+
+    for (size_t i = 0; i < n; i++)
+        put_double(&writer, values[i]);
+#endif
+}
+
 static KmStatus
 put_doubles(Writer *writer, size_t n, const double *values)
 {
-    if (writer->out == NULL)
+    for (size_t i = 0; i < n && writer->out != NULL; i += CHUNK)
     {
-        writer->at += n * 8;
-        return KM_OK;
+        KM_TRY(km_poll(writer->ctx));
+        copy_doubles(min_size(CHUNK, n - i), values + i, writer->out + writer->at + i * sizeof *values);
     }
-    for (size_t i = 0; i < n; i++)
-    {
-        if (i % CHUNK == 0)
-            KM_TRY(km_poll(writer->ctx));
-        put_double(writer, values[i]);
-    }
+    writer->at += n * sizeof *values;
     return KM_OK;
 }
 
@@ -318,18 +330,47 @@ take_name(Reader *reader, uint64_t length, const char **out)
     return take_text(reader, length, out);
 }
 
+/* n numbers from bytes that are there. */
+static void
+load_doubles(size_t n, const unsigned char *bytes, double *out)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(out, bytes, n * sizeof *out);
+#else
+    for (size_t i = 0; i < n; i++)
+    {
+        uint64_t bits = read_unsigned(bytes + i * sizeof *out, sizeof *out);
+
+        memcpy(&out[i], &bits, sizeof bits);
+    }
+#endif
+}
+
+static bool
+all_finite(size_t n, const double *values)
+{
+    bool finite = true;
+
+    for (size_t i = 0; i < n; i++)
+        finite &= fabs(values[i]) <= DBL_MAX;
+    return finite;
+}
+
 static KmStatus
 take_doubles(Reader *reader, size_t n, double **out)
 {
+    const unsigned char *bytes;
     double *values;
 
+    KM_TRY(take_bytes(reader, n * sizeof *values, &bytes));
     KM_TRY(km_alloc(reader->ctx, n, &values));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i += CHUNK)
     {
-        if (i % CHUNK == 0)
-            KM_TRY(km_poll(reader->ctx));
-        KM_TRY(take_double(reader, &values[i]));
-        if (!isfinite(values[i]))
+        size_t count = min_size(CHUNK, n - i);
+
+        KM_TRY(km_poll(reader->ctx));
+        load_doubles(count, bytes + i * sizeof *values, values + i);
+        if (!all_finite(count, values + i))
             return corrupt(reader->ctx, "an array value is not finite");
     }
     *out = values;

@@ -161,8 +161,8 @@ km_progress(KmContext *ctx, const char *stage, double done, double total)
 
 /* ---- memory ---- */
 
-static void
-advise_huge_pages(void *block, size_t bytes)
+void
+km_advise_huge_pages(void *block, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
     size_t skip = (PAGE - (uintptr_t) block % PAGE) % PAGE;
@@ -198,7 +198,7 @@ km_alloc_bytes(KmContext *ctx, size_t count, size_t size, void **out)
     header = ctx->allocate(ctx, bytes);
     if (header == NULL)
         return km_fail(ctx, KM_MEMORY, "out of memory allocating %zu bytes", bytes);
-    advise_huge_pages(header, bytes);
+    km_advise_huge_pages(header, bytes);
     header->bytes = bytes;
     ctx->used_bytes += bytes;
     if (ctx->used_bytes > ctx->peak_bytes)

@@ -49,6 +49,7 @@ kml_model_to_bytea(KmContext *ctx, const KmModel *model)
                 (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                  errmsg("model of %zu MB is over the limit of %zu MB", bytes >> 20, KM_MODEL_MAX_BYTES >> 20)));
     value = palloc(VARHDRSZ + bytes);
+    km_advise_huge_pages(value, VARHDRSZ + bytes);
     SET_VARSIZE(value, VARHDRSZ + bytes);
     kml_check(ctx, km_model_encode(ctx, model, (unsigned char *) VARDATA(value)));
     return value;
