@@ -114,15 +114,12 @@ static KmStatus sample_fill(KmContext *ctx, const Rows *rows, Sample *sample)
 
 /* ---- the median distance ---- */
 
-/* Distances between the sampled rows, n x n with stride ld (lower triangle read), the squared ones where
- * KM_PAIR_SQDIST: the order is that of the distances. */
-typedef struct Distances
+/* Two rows of different content: their distance, squared where KM_PAIR_SQDIST (the order is the same), and
+ * how often there are two such rows. */
+typedef struct Pair
 {
-    size_t n, ld;
-    double *value;
-    const SampleRow *row;       /* weights in units of `one` */
-    double one;
-} Distances;
+    double distance, weight;
+} Pair;
 
 /* Divide the weights by a power of two, so that no product of two is too large or too small; exact. */
 static double scale_weights(Sample *sample)
@@ -138,61 +135,78 @@ static double scale_weights(Sample *sample)
     return ldexp(1, -exponent);
 }
 
-static KmStatus distances_create(KmContext *ctx, const Rows *rows, Sample *sample, KmPairwise what,
-                                 Distances *out)
+/* All pairs of the sampled rows. */
+static KmStatus fill_pairs(KmContext *ctx, const Rows *rows, const Sample *sample, KmPairwise what, Pair *out)
 {
     size_t n = sample->n, ld = (n + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH * KM_PANEL_WIDTH;
     KmPanel panel;
-    double *x;
+    double *x, *distance;
 
-    *out = (Distances) {.n = n, .ld = ld, .row = sample->row, .one = scale_weights(sample)};
     KM_TRY(km_alloc(ctx, n * rows->d, &x));
+    KM_TRY(km_alloc(ctx, ld, &distance));
     for (size_t i = 0; i < n; i++)
         memcpy(x + i * rows->d, rows->x + sample->row[i].row * rows->d, rows->d * sizeof *x);
     KM_TRY(km_panel_create(ctx, n, rows->d, x, &panel));
-    KM_TRY(km_alloc(ctx, n * ld, &out->value));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 1; i < n; i++)
     {
         KM_TRY(km_poll(ctx));
-        km_panel_pairwise(&panel, what, 1, x + i * rows->d, 0, n, ld, out->value + i * ld);
+        km_panel_pairwise(&panel, what, 1, x + i * rows->d, 0, i, ld, distance);
+        for (size_t j = 0; j < i; j++)
+            *out++ = (Pair) {distance[j], sample->row[i].weight * sample->row[j].weight};
     }
     km_free(ctx, panel.data);
+    km_free(ctx, distance);
     km_free(ctx, x);
     return KM_OK;
 }
 
-/* Pairs (counted by weight) within one content: w (w - 1) / 2, all at distance 0. */
-static double equal_pairs(const Distances *distances)
+/* Pairs (counted by weight) within one content, w (w - 1) / 2, all at distance 0; weights in units of
+ * `one`. */
+static double equal_pairs(const Sample *sample, double one)
 {
-    double pairs = 0;
+    double weight = 0;
 
-    for (size_t i = 0; i < distances->n; i++)
-        pairs += fmax(0, distances->row[i].weight * (distances->row[i].weight - distances->one) / 2);
-    return pairs;
+    for (size_t i = 0; i < sample->n; i++)
+        weight += fmax(0, sample->row[i].weight * (sample->row[i].weight - one) / 2);
+    return weight;
 }
 
-/* Pairs of different contents at a distance <= limit, and the smallest distance beyond it. */
-static double pairs_within(const Distances *distances, double limit, double *next)
+/* Pairs on either side of a limit: how many lie within, what both sides weigh, the least distance beyond. */
+typedef struct Split
 {
-    double pairs = 0;
+    size_t within;
+    double weight_within, weight_beyond, next;
+} Split;
 
-    *next = INFINITY;
-    for (size_t i = 0; i < distances->n; i++)
+/* Move those at a distance <= limit to the front. */
+static Split split_pairs(size_t n, Pair *pair, double limit)
+{
+    Split split = {.next = INFINITY};
+
+    for (size_t i = 0; i < n; i++)
     {
-        const double *value = distances->value + i * distances->ld;
+        Pair here = pair[i];
+        bool within = here.distance <= limit;
 
-        for (size_t j = 0; j < i; j++)
-        {
-            if (value[j] <= limit)
-                pairs += distances->row[i].weight * distances->row[j].weight;
-            else if (value[j] < *next)
-                *next = value[j];
-        }
+        pair[i] = pair[split.within];
+        pair[split.within] = here;
+        split.within += within;
+        split.weight_within += within ? here.weight : 0;
+        split.weight_beyond += within ? 0 : here.weight;
+        split.next = within || here.distance >= split.next ? split.next : here.distance;
     }
-    return pairs;
+    return split;
 }
 
 /* Bits of non-negative doubles are ordered as their values. */
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 static double from_bits(uint64_t bits)
 {
     double value;
@@ -201,27 +215,47 @@ static double from_bits(uint64_t bits)
     return value;
 }
 
-/* The middle of all pairs by bisection over the bits of the answer, at most 63 passes; `below`: pairs that
- * come before them all.  Between two values, the lower one and the upper one. */
-static KmStatus middle_pair(KmContext *ctx, const Distances *distances, double below, double total,
-                            double *lower, double *upper)
+static void find_range(size_t n, const Pair *pair, double *least, double *most)
 {
-    uint64_t low = 0, high = UINT64_C(0x7ff0000000000000);
-    double next;
+    *least = INFINITY;
+    *most = 0;
+    for (size_t i = 0; i < n; i++)
+    {
+        *least = pair[i].distance < *least ? pair[i].distance : *least;
+        *most = pair[i].distance > *most ? pair[i].distance : *most;
+    }
+}
 
+/* The distance up to which pairs weigh `half`, by bisection over the bits of the answer, where each pass sees
+ * only the pairs that may still be it; `below`: the weight of what comes before them all.  Between two
+ * distances, the lower and the upper one. */
+static KmStatus middle_pair(KmContext *ctx, size_t n, Pair *pair, double below, double half, double *lower,
+                            double *upper)
+{
+    double least, most, beyond = INFINITY;
+    uint64_t low, high;
+
+    find_range(n, pair, &least, &most);
+    low = bits_of(least);
+    high = bits_of(most);
     while (low < high)
     {
         uint64_t middle = low + (high - low) / 2;
+        Split split = split_pairs(n, pair, from_bits(middle));
+        bool is_within = below + split.weight_within >= half;
 
         KM_TRY(km_poll(ctx));
-        if (below + pairs_within(distances, from_bits(middle), &next) >= total / 2)
-            high = middle;
-        else
-            low = middle + 1;
+        if (is_within && split.within < n)
+            beyond = split.next;
+        low = is_within ? low : middle + 1;
+        high = is_within ? middle : high;
+        below += is_within ? 0 : split.weight_within;
+        pair += is_within ? 0 : split.within;
+        n = is_within ? split.within : n - split.within;
     }
     *lower = *upper = from_bits(low);
-    if (below + pairs_within(distances, *lower, &next) == total / 2)
-        *upper = next;
+    if (below + split_pairs(n, pair, *lower).weight_within == half)
+        *upper = beyond;
     return KM_OK;
 }
 
@@ -230,35 +264,42 @@ static double distance_of(KmPairwise what, double value)
     return what == KM_PAIR_SQDIST ? sqrt(value) : value;
 }
 
-static KmStatus median_of(KmContext *ctx, const Distances *distances, KmPairwise what, double *out)
+/* zero: the weight of the pairs of equal rows.  Distances of others may underflow to 0 as well. */
+static KmStatus median_of(KmContext *ctx, size_t n, Pair *pair, double zero, KmPairwise what, double *out)
 {
-    double next, lower, upper;
-    double zero = equal_pairs(distances);
-    double all = zero + pairs_within(distances, INFINITY, &next);
-    double hidden = pairs_within(distances, 0, &next);      /* different, at a distance that underflows */
+    Split split = split_pairs(n, pair, 0);
+    double all, lower, upper;
 
     *out = 0;
-    if (next == INFINITY)
+    if (split.next == INFINITY)
         return KM_OK;
-    KM_TRY(middle_pair(ctx, distances, zero, all, &lower, &upper));
+    all = zero + split.weight_within + split.weight_beyond;
+    KM_TRY(middle_pair(ctx, n, pair, zero, all / 2, &lower, &upper));
     *out = (distance_of(what, lower) + distance_of(what, upper)) / 2;
     if (*out > 0)
         return KM_OK;
-    KM_TRY(middle_pair(ctx, distances, -hidden, all - zero - hidden, &lower, &upper));
+    split = split_pairs(n, pair, 0);
+    KM_TRY(middle_pair(ctx, n - split.within, pair + split.within, 0, split.weight_beyond / 2, &lower,
+                       &upper));
     *out = (distance_of(what, lower) + distance_of(what, upper)) / 2;
     return KM_OK;
 }
 
 static KmStatus median_distance(KmContext *ctx, const Rows *rows, KmPairwise what, double *out)
 {
-    Distances distances;
     Sample *sample;
+    Pair *pair;
+    size_t n_pairs;
+    double one;
 
     KM_TRY(km_alloc_zero(ctx, 1, &sample));
     KM_TRY(sample_fill(ctx, rows, sample));
-    KM_TRY(distances_create(ctx, rows, sample, what, &distances));
-    KM_TRY(median_of(ctx, &distances, what, out));
-    km_free(ctx, distances.value);
+    one = scale_weights(sample);
+    n_pairs = sample->n * (sample->n - 1) / 2;
+    KM_TRY(km_alloc(ctx, n_pairs, &pair));
+    KM_TRY(fill_pairs(ctx, rows, sample, what, pair));
+    KM_TRY(median_of(ctx, n_pairs, pair, equal_pairs(sample, one), what, out));
+    km_free(ctx, pair);
     km_free(ctx, sample);
     return KM_OK;
 }
