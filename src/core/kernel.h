@@ -97,6 +97,8 @@ struct KmKernelType
      * v > 0, anything finite at 0); NULL: 1. */
     KmFree free[KM_MAX_FREE];
     void (*slope)(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out);
+    /* Instead of slope, of distances whose values and slopes share most of their work: both, from v. */
+    void (*both)(const KmLeaf *leaf, size_t n, const double *v, double *k, double *slope);
     /* Spectral sampler: m frequencies (m x d row-major) drawn from the kernel's spectral density, by random.h
      * with the seed, so that k(x,z) = k(x,x) E cos<w, x - z>.  NULL: none exists. */
     KmStatus (*sample)(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w);

@@ -28,7 +28,8 @@ typedef struct LeafSums
     const KmLeaf *leaf;
     size_t first[KM_MAX_FREE];  /* where its parameters begin in sums */
     double *v;                  /* block: geometry values */
-    double *b;                  /* block: a dk/dv, where columns have their own lengths; else NULL */
+    double *b;                  /* block: dk/dv, then a dk/dv, where columns have their own lengths or values
+                                 * and slopes are made together; else NULL */
 } LeafSums;
 
 typedef struct Sweep
@@ -90,21 +91,24 @@ static void pull_free(const Sweep *sweep, const LeafSums *sums, const KmFree *fr
         *g += free->power * cblas_ddot(sweep->n, b, 1, v, 1);
 }
 
-/* b = a dk/dv. */
-static void set_slopes(const KmLeaf *leaf, size_t n, const double *v, const double *k, const double *a,
-                       double *b)
+/* b = a dk/dv; where values and slopes are made together b is dk/dv before, but for the diagonal, where
+ * distances are 0 whatever the lengths. */
+static void set_slopes(const Sweep *sweep, const KmLeaf *leaf, const double *v, const double *k,
+                       const double *a, double *b)
 {
-    if (leaf->type->slope == NULL)
+    if (leaf->type->slope != NULL)
+        leaf->type->slope(leaf, sweep->n, v, k, b);
+    else if (leaf->type->both == NULL)
     {
-        memcpy(b, a, n * sizeof *b);
+        memcpy(b, a, sweep->n * sizeof *b);
         return;
     }
-    leaf->type->slope(leaf, n, v, k, b);
-    for (size_t j = 0; j < n; j++)
+    else if (sweep->self)
+        memset(b, 0, sweep->n * sizeof *b);
+    for (size_t j = 0; j < sweep->n; j++)
         b[j] *= a[j];
 }
 
-/* Distances within the diagonal are 0 whatever the lengths. */
 static void pull_leaf(const Sweep *sweep, const KmLeaf *leaf, const double *k, const double *a)
 {
     const LeafSums *sums = &sweep->leaf[leaf->index];
@@ -115,7 +119,7 @@ static void pull_leaf(const Sweep *sweep, const KmLeaf *leaf, const double *k, c
 
     if (free->name == NULL)
         return;
-    set_slopes(leaf, sweep->n, v, k, a, b);
+    set_slopes(sweep, leaf, v, k, a, b);
     for (size_t f = 0; free[f].name != NULL; f++)
     {
         km_free_elements(leaf, &free[f], &n);
@@ -232,6 +236,22 @@ static size_t block_stride(const Sweep *sweep)
     return sweep->points->block_rows * COLUMNS;
 }
 
+/* Values in row i of the block, and slopes where they are made together; k: its place. */
+static void fill_leaf_row(const Sweep *sweep, const LeafSums *sums, size_t i, double *k)
+{
+    const KmKernelType *type = sums->leaf->type;
+    const double *v = sums->v + i * COLUMNS;
+
+    if (type->both != NULL)
+    {
+        type->both(sums->leaf, sweep->n, v, k, sums->b + i * COLUMNS);
+        return;
+    }
+    memcpy(k, v, sweep->n * sizeof *k);
+    if (type->map != NULL)
+        type->map(sums->leaf, sweep->n, k);
+}
+
 /* Values of all leaves, kept as geometry values too. */
 static KmStatus fill_leaves(KmContext *ctx, Sweep *sweep)
 {
@@ -241,13 +261,7 @@ static KmStatus fill_leaves(KmContext *ctx, Sweep *sweep)
 
         KM_TRY(km_block_geometry(ctx, &sweep->block, l, COLUMNS, sums->v));
         for (size_t i = 0; i < sweep->block.m; i++)
-        {
-            double *k = sweep->k + l * block_stride(sweep) + i * COLUMNS;
-
-            memcpy(k, sums->v + i * COLUMNS, sweep->n * sizeof *k);
-            if (sums->leaf->type->map != NULL)
-                sums->leaf->type->map(sums->leaf, sweep->n, k);
-        }
+            fill_leaf_row(sweep, sums, i, sweep->k + l * block_stride(sweep) + i * COLUMNS);
     }
     return KM_OK;
 }
@@ -392,7 +406,7 @@ static KmStatus sweep_diagonal(KmContext *ctx, Sweep *sweep)
 
 /* ---- the whole ---- */
 
-/* Count the elements of a leaf's parameters into *total; a block for b where columns have lengths. */
+/* Count the elements of a leaf's parameters into *total; a block for b where it is needed. */
 static KmStatus leaf_create(KmContext *ctx, const KmLeaf *leaf, size_t stride, size_t *total, LeafSums *out)
 {
     const KmFree *free = leaf->type->free;
@@ -400,6 +414,8 @@ static KmStatus leaf_create(KmContext *ctx, const KmLeaf *leaf, size_t stride, s
 
     *out = (LeafSums) {.leaf = leaf};
     KM_TRY(km_alloc(ctx, stride, &out->v));
+    if (leaf->type->both != NULL)
+        KM_TRY(km_alloc(ctx, stride, &out->b));
     for (size_t f = 0; free[f].name != NULL; f++)
     {
         km_free_elements(leaf, &free[f], &n);

@@ -8,6 +8,7 @@
 #include "vmath.h"
 
 #include <math.h>
+#include <string.h>
 
 static const struct
 {
@@ -52,27 +53,16 @@ static KmStatus matern_compile(KmContext *ctx, KmLeaf *leaf)
 
 /* ---- values ---- */
 
-/* Where exp(-s) is 0 so is the kernel, even if s is infinite. */
-static void closed_form(const KmLeaf *leaf, size_t n, double *s)
-{
-    double decay[KM_MAX_PAIRS];
-
-    for (size_t j = 0; j < n; j++)
-        decay[j] = -s[j];
-    km_exp(n, decay, decay);
-    for (size_t j = 0; j < n; j++)
-        s[j] = decay[j] == 0 ? 0 : (1 + s[j] * (leaf->p[1] + leaf->p[2] * s[j])) * decay[j];
-}
-
 static void matern_map(const KmLeaf *leaf, size_t n, double *v)
 {
+    if (leaf->own == NULL)
+    {
+        km_matern(n, leaf->p, v, v, NULL);
+        return;
+    }
     for (size_t j = 0; j < n; j++)
         v[j] = leaf->p[0] * sqrt(v[j]);
-    if (leaf->own != NULL)
-        km_matern_values(leaf->own, n, v, v);
-    else
-        for (size_t j = 0; j < n; j += KM_MAX_PAIRS)
-            closed_form(leaf, n - j < KM_MAX_PAIRS ? n - j : KM_MAX_PAIRS, v + j);
+    km_matern_values(leaf->own, n, v, v);
 }
 
 static void closed_form_f32(const KmLeaf *leaf, size_t n, float *v)
@@ -105,30 +95,7 @@ static void matern_map_f32(const KmLeaf *leaf, size_t n, float *v)
                                                             v + j);
 }
 
-/* ---- dk/d|r|^2 ---- */
-
-/* rate^2 / 2 ((a - 1) / s + 2b - a - b s) exp(-s) */
-static void closed_form_slope_part(const KmLeaf *leaf, size_t n, const double *v, double *out)
-{
-    double rate = leaf->p[0], a = leaf->p[1], b = leaf->p[2], half = rate * rate / 2, s[KM_MAX_PAIRS];
-
-    for (size_t j = 0; j < n; j++)
-    {
-        s[j] = rate * sqrt(v[j]);
-        out[j] = -s[j];
-    }
-    km_exp(n, out, out);
-    for (size_t j = 0; j < n && a == 1; j++)
-        out[j] *= s[j] == 0 || out[j] == 0 ? 0 : half * (2 * b - a - b * s[j]);
-    for (size_t j = 0; j < n && a != 1; j++)
-        out[j] *= s[j] == 0 || out[j] == 0 ? 0 : half * ((a - 1) / s[j] + 2 * b - a - b * s[j]);
-}
-
-static void closed_form_slope(const KmLeaf *leaf, size_t n, const double *v, double *out)
-{
-    for (size_t j = 0; j < n; j += KM_MAX_PAIRS)
-        closed_form_slope_part(leaf, n - j < KM_MAX_PAIRS ? n - j : KM_MAX_PAIRS, v + j, out + j);
-}
+/* ---- values and dk/d|r|^2 ---- */
 
 static void general_slope(const KmLeaf *leaf, size_t n, const double *v, double *out)
 {
@@ -139,10 +106,16 @@ static void general_slope(const KmLeaf *leaf, size_t n, const double *v, double 
         out[j] = v[j] == 0 ? 0 : out[j] / v[j];
 }
 
-static void matern_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
+static void matern_both(const KmLeaf *leaf, size_t n, const double *v, double *k, double *slope)
 {
-    (void) k;
-    (leaf->own != NULL ? general_slope : closed_form_slope)(leaf, n, v, out);
+    if (leaf->own == NULL)
+    {
+        km_matern(n, leaf->p, v, k, slope);
+        return;
+    }
+    general_slope(leaf, n, v, slope);
+    memcpy(k, v, n * sizeof *k);
+    matern_map(leaf, n, k);
 }
 
 /* ---- the table ---- */
@@ -156,7 +129,7 @@ static const KmKernelType exponential = {
     .map = matern_map,
     .map_f32 = matern_map_f32,
     .free = {{.name = "length_scale", .power = -2}},
-    .slope = matern_slope,
+    .both = matern_both,
     .sample = km_sample_student,
 };
 
@@ -170,7 +143,7 @@ static const KmKernelType matern = {
     .map = matern_map,
     .map_f32 = matern_map_f32,
     .free = {{.name = "length_scale", .power = -2}},
-    .slope = matern_slope,
+    .both = matern_both,
     .sample = km_sample_student,
 };
 

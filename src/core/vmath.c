@@ -20,6 +20,12 @@ km_exp_rate(size_t n, double rate, const double *x, double *out)
 }
 
 void
+km_matern(size_t n, const double *form, const double *v, double *k, double *slope)
+{
+    KM_PICK(km_vmath_ops)->matern(n, form, v, k, slope);
+}
+
+void
 km_log(size_t n, const double *x, double *out)
 {
     KM_PICK(km_vmath_ops)->log(n, x, out);

@@ -18,6 +18,9 @@
 extern void km_exp(size_t n, const double *x, double *out);
 /* out[i] = km_exp of the rounded product rate * x[i]: the bits of two passes in one. */
 extern void km_exp_rate(size_t n, double rate, const double *x, double *out);
+/* The matern kernel where it is elementary, form = {rate, a, b}: k = (1 + a s + b s^2) exp(-s), with
+ * s = rate sqrt(v), and 0 where exp(-s) is.  slope, unless it is NULL: dk/dv, and 0 at v = 0.  k may be v. */
+extern void km_matern(size_t n, const double *form, const double *v, double *k, double *slope);
 extern void km_log(size_t n, const double *x, double *out);
 extern void km_sincos(size_t n, const double *x, double *sine, double *cosine);
 extern void km_tanh(size_t n, const double *x, double *out);

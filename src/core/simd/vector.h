@@ -42,7 +42,7 @@ typedef uint32_t vu32 __attribute__((vector_size(KM_VECTOR_BYTES)));
 KM_INLINE vd vd_abs(vd a) { return (vd) ((vu) a & 0x7fffffffffffffff); }
 
 /*
- * Per instruction set: set (all lanes equal), fma, min and max (the second
+ * Per instruction set: set (all lanes equal), fma, sqrt, min and max (the second
  * operand where either is NaN), lt and eq (masks, false where NaN), select
  * (first value where the mask holds), any.
  */
@@ -75,6 +75,7 @@ KM_INLINE vf vf_select(vfmask m, vf a, vf b) { return _mm256_blendv_ps(b, a, m);
 
 KM_INLINE vd vd_set(double s) { return KM_MM(set1_pd)(s); }
 KM_INLINE vd vd_fma(vd a, vd b, vd c) { return KM_MM(fmadd_pd)(a, b, c); }
+KM_INLINE vd vd_sqrt(vd a) { return KM_MM(sqrt_pd)(a); }
 KM_INLINE vd vd_min(vd a, vd b) { return KM_MM(min_pd)(a, b); }
 KM_INLINE vd vd_max(vd a, vd b) { return KM_MM(max_pd)(a, b); }
 KM_INLINE vf vf_set(float s) { return KM_MM(set1_ps)(s); }
@@ -95,6 +96,7 @@ KM_INLINE vfmask vf_eq(vf a, vf b) { return (vu32) (a == b); }
 KM_INLINE vd vd_select(vdmask m, vd a, vd b) { return (vd) ((m & (vu) a) | (~m & (vu) b)); }
 KM_INLINE vf vf_select(vfmask m, vf a, vf b) { return (vf) ((m & (vu32) a) | (~m & (vu32) b)); }
 KM_INLINE bool vd_any(vdmask m) { return (m[0] | m[1]) != 0; }
+KM_INLINE vd vd_sqrt(vd a) { return (vd) {__builtin_sqrt(a[0]), __builtin_sqrt(a[1])}; }
 KM_INLINE vd vd_min(vd a, vd b) { return vd_select(vd_lt(a, b), a, b); }
 KM_INLINE vd vd_max(vd a, vd b) { return vd_select(vd_lt(b, a), a, b); }
 KM_INLINE vf vf_min(vf a, vf b) { return vf_select(vf_lt(a, b), a, b); }

@@ -327,6 +327,46 @@ exp_array(size_t n, const double *x, double *out)
     exp_rate_array(n, 1, x, out);
 }
 
+/* One vector of kernel values, and of slopes unless slope is NULL; half_square: rate^2 / 2. */
+KM_INLINE vd
+matern_lanes(vd rate, vd a, vd b, vd half_square, vd v, vd *slope)
+{
+    const vd zero = vd_set(0);
+    vd s = rate * vd_sqrt(v);
+    vd decay = exp_lanes(-s);
+    vdmask gone = vd_eq(decay, zero);
+
+    if (slope != NULL)
+    {
+        vd factor = half_square * ((a - 1.0) / s + 2.0 * b - a - b * s);
+
+        *slope = vd_select(gone, zero, vd_select(vd_eq(s, zero), zero, factor * decay));
+    }
+    return vd_select(gone, zero, (1.0 + s * (a + b * s)) * decay);
+}
+
+static void
+matern_array(size_t n, const double *form, const double *v, double *k, double *slope)
+{
+    vd rate = vd_set(form[0]), a = vd_set(form[1]), b = vd_set(form[2]);
+    vd half = vd_set(form[0] * form[0] / 2), slopes;
+    size_t i = 0, rest;
+
+    for (; i + KM_LANES <= n && slope == NULL; i += KM_LANES)
+        vd_store(k + i, matern_lanes(rate, a, b, half, vd_load(v + i), NULL));
+    for (; i + KM_LANES <= n; i += KM_LANES)
+    {
+        vd_store(k + i, matern_lanes(rate, a, b, half, vd_load(v + i), &slopes));
+        vd_store(slope + i, slopes);
+    }
+    rest = n - i;
+    if (rest == 0)
+        return;
+    vd_store_first(k + i, rest, matern_lanes(rate, a, b, half, vd_load_first(v + i, rest), &slopes));
+    if (slope != NULL)
+        vd_store_first(slope + i, rest, slopes);
+}
+
 static void
 log_array(size_t n, const double *x, double *out)
 {
@@ -374,6 +414,7 @@ exp_f32_array(size_t n, float rate, const float *x, float *out)
 const KmVmathOps KM_VARIANT_NAME(km_vmath_ops) = {
     .exp = exp_array,
     .exp_rate = exp_rate_array,
+    .matern = matern_array,
     .log = log_array,
     .sincos = sincos_array,
     .tanh = tanh_array,

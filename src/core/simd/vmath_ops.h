@@ -10,6 +10,7 @@ typedef struct KmVmathOps
 {
     void (*exp)(size_t n, const double *x, double *out);
     void (*exp_rate)(size_t n, double rate, const double *x, double *out);
+    void (*matern)(size_t n, const double *form, const double *v, double *k, double *slope);
     void (*log)(size_t n, const double *x, double *out);
     void (*sincos)(size_t n, const double *x, double *sine, double *cosine);
     void (*tanh)(size_t n, const double *x, double *out);
