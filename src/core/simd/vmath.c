@@ -327,44 +327,60 @@ exp_array(size_t n, const double *x, double *out)
     exp_rate_array(n, 1, x, out);
 }
 
-/* One vector of kernel values, and of slopes unless slope is NULL; half_square: rate^2 / 2. */
-KM_INLINE vd
-matern_lanes(vd rate, vd a, vd b, vd half_square, vd v, vd *slope)
+/* `count` vectors of kernel values, and of slopes unless slope is NULL. */
+KM_INLINE void
+matern_lanes(size_t count, const double *form, const double *v, double *k, double *slope)
 {
-    const vd zero = vd_set(0);
-    vd s = rate * vd_sqrt(v);
-    vd decay = exp_lanes(-s);
-    vdmask gone = vd_eq(decay, zero);
+    const vd zero = vd_set(0), rate = vd_set(form[0]), a = vd_set(form[1]), b = vd_set(form[2]);
+    const vd half_square = vd_set(form[0] * form[0] / 2);
+    vd s[TOGETHER], decay[TOGETHER];
 
-    if (slope != NULL)
+KM_UNROLL
+    for (size_t i = 0; i < count; i++)
     {
-        vd factor = half_square * ((a - 1.0) / s + 2.0 * b - a - b * s);
-
-        *slope = vd_select(gone, zero, vd_select(vd_eq(s, zero), zero, factor * decay));
+        s[i] = rate * vd_sqrt(vd_load(v + i * KM_LANES));
+        decay[i] = -s[i];
     }
-    return vd_select(gone, zero, (1.0 + s * (a + b * s)) * decay);
+    exp_lanes(count, decay);
+KM_UNROLL
+    for (size_t i = 0; i < count; i++)
+    {
+        vdmask gone = vd_eq(decay[i], zero);
+
+        vd_store(k + i * KM_LANES, vd_select(gone, zero, (1.0 + s[i] * (a + b * s[i])) * decay[i]));
+        if (slope == NULL)
+            continue;
+        vd factor = half_square * ((a - 1.0) / s[i] + 2.0 * b - a - b * s[i]);
+        vd value = vd_select(vd_eq(s[i], zero), zero, factor * decay[i]);
+
+        vd_store(slope + i * KM_LANES, vd_select(gone, zero, value));
+    }
+}
+
+KM_INLINE void
+matern_all(size_t n, const double *form, const double *v, double *k, double *slope)
+{
+    double last[3][KM_LANES] = {0};
+    size_t i = 0, step = TOGETHER * KM_LANES;
+
+    for (; i + step <= n; i += step)
+        matern_lanes(TOGETHER, form, v + i, k + i, slope == NULL ? NULL : slope + i);
+    for (; i + KM_LANES <= n; i += KM_LANES)
+        matern_lanes(1, form, v + i, k + i, slope == NULL ? NULL : slope + i);
+    memcpy(last[0], v + i, (n - i) * sizeof *v);
+    matern_lanes(1, form, last[0], last[1], last[2]);
+    memcpy(k + i, last[1], (n - i) * sizeof *k);
+    if (slope != NULL)
+        memcpy(slope + i, last[2], (n - i) * sizeof *slope);
 }
 
 static void
 matern_array(size_t n, const double *form, const double *v, double *k, double *slope)
 {
-    vd rate = vd_set(form[0]), a = vd_set(form[1]), b = vd_set(form[2]);
-    vd half = vd_set(form[0] * form[0] / 2), slopes;
-    size_t i = 0, rest;
-
-    for (; i + KM_LANES <= n && slope == NULL; i += KM_LANES)
-        vd_store(k + i, matern_lanes(rate, a, b, half, vd_load(v + i), NULL));
-    for (; i + KM_LANES <= n; i += KM_LANES)
-    {
-        vd_store(k + i, matern_lanes(rate, a, b, half, vd_load(v + i), &slopes));
-        vd_store(slope + i, slopes);
-    }
-    rest = n - i;
-    if (rest == 0)
-        return;
-    vd_store_first(k + i, rest, matern_lanes(rate, a, b, half, vd_load_first(v + i, rest), &slopes));
-    if (slope != NULL)
-        vd_store_first(slope + i, rest, slopes);
+    if (slope == NULL)
+        matern_all(n, form, v, k, NULL);
+    else
+        matern_all(n, form, v, k, slope);
 }
 
 static void
