@@ -33,14 +33,3 @@ km_step_set_list(KmContext *ctx, const KmArgs *args, KmNode *node, const char *n
     KM_TRY(km_node_list(ctx, d, values, &list));
     return km_node_set(ctx, node, name, list);
 }
-
-KmStatus
-km_step_refuse_half(KmContext *ctx, const KmArgs *args)
-{
-    const KmParam *param = args->signature->params;
-
-    if (!args->value[0].given && !args->value[1].given)
-        return KM_OK;
-    return km_fail(ctx, KM_INVALID, "parameters \"%s\" and \"%s\" of %s must be given together",
-                   param[0].name, param[1].name, args->signature->name);
-}

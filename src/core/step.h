@@ -13,7 +13,5 @@ extern KmStatus km_step_list(KmContext *ctx, const KmArgs *args, const char *nam
                              const double **out);
 extern KmStatus km_step_set_list(KmContext *ctx, const KmArgs *args, KmNode *node, const char *name, size_t d,
                                  const double *values);
-/* For steps whose two lists go together: fail if one of them was given without the other. */
-extern KmStatus km_step_refuse_half(KmContext *ctx, const KmArgs *args);
 
 #endif

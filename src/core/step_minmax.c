@@ -7,20 +7,7 @@
 
 #include "columns.h"
 #include "learner_types.h"
-#include "step.h"
-
-typedef struct MinMax
-{
-    const double *min;
-    double *range;
-} MinMax;
-
-static bool
-is_resolved(KmContext *ctx, const KmArgs *args)
-{
-    (void) ctx;
-    return km_step_has_list(args, "min") && km_step_has_list(args, "max");
-}
+#include "step_affine.h"
 
 static KmStatus
 resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, const double *x,
@@ -28,10 +15,9 @@ resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, co
 {
     KmColumns columns;
 
-    KM_TRY(km_step_refuse_half(ctx, args));
+    KM_TRY(km_affine_refuse_half(ctx, args));
     KM_TRY(km_columns_summarise(ctx, n, d, x, w, &columns));
-    KM_TRY(km_step_set_list(ctx, args, node, "min", d, columns.min));
-    return km_step_set_list(ctx, args, node, "max", d, columns.max);
+    return km_affine_set_lists(ctx, args, node, d, columns.min, columns.max);
 }
 
 static KmStatus
@@ -40,7 +26,7 @@ resolve_survey(KmContext *ctx, const KmArgs *args, KmNode *node, const KmSurvey 
     size_t d = survey->d;
     double *min, *max;
 
-    KM_TRY(km_step_refuse_half(ctx, args));
+    KM_TRY(km_affine_refuse_half(ctx, args));
     KM_TRY(km_alloc(ctx, d, &min));
     KM_TRY(km_alloc(ctx, d, &max));
     for (size_t j = 0; j < d; j++)
@@ -48,36 +34,7 @@ resolve_survey(KmContext *ctx, const KmArgs *args, KmNode *node, const KmSurvey 
         min[j] = km_survey_column(survey, j)->min;
         max[j] = km_survey_column(survey, j)->max;
     }
-    KM_TRY(km_step_set_list(ctx, args, node, "min", d, min));
-    return km_step_set_list(ctx, args, node, "max", d, max);
-}
-
-static KmStatus
-apply(KmContext *ctx, const KmStep *step, size_t m, const double *x, double *z)
-{
-    const MinMax *minmax = step->state;
-    size_t d = step->d_in;
-
-    (void) ctx;
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j < d; j++)
-            z[i * d + j] = minmax->range[j] == 0 ? 0 : (x[i * d + j] - minmax->min[j]) / minmax->range[j];
-    return KM_OK;
-}
-
-/* x = min + (max - min) z */
-static KmStatus
-undo(KmContext *ctx, const KmStep *step, double *origin, double *size)
-{
-    const MinMax *minmax = step->state;
-
-    (void) ctx;
-    for (size_t j = 0; j < step->d_in; j++)
-    {
-        origin[j] = minmax->min[j];
-        size[j] = minmax->range[j];
-    }
-    return KM_OK;
+    return km_affine_set_lists(ctx, args, node, d, min, max);
 }
 
 static KmStatus
@@ -93,20 +50,17 @@ check_range(KmContext *ctx, size_t j, double min, double max)
 static KmStatus
 prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
 {
-    MinMax *minmax;
-    const double *max;
+    const double *min, *max;
+    double *range;
 
-    KM_TRY(km_alloc(ctx, 1, &minmax));
-    KM_TRY(km_step_list(ctx, args, "min", d, &minmax->min));
-    KM_TRY(km_step_list(ctx, args, "max", d, &max));
-    KM_TRY(km_alloc(ctx, d, &minmax->range));
+    KM_TRY(km_affine_lists(ctx, args, d, &min, &max));
+    KM_TRY(km_alloc(ctx, d, &range));
     for (size_t j = 0; j < d; j++)
     {
-        KM_TRY(check_range(ctx, j, minmax->min[j], max[j]));
-        minmax->range[j] = max[j] - minmax->min[j];
+        KM_TRY(check_range(ctx, j, min[j], max[j]));
+        range[j] = max[j] - min[j];
     }
-    *out = (KmStep) {.d_in = d, .d_out = d, .state = minmax, .apply = apply, .undo = undo};
-    return KM_OK;
+    return km_affine_prepare(ctx, d, min, range, out);
 }
 
 const KmStepType km_step_minmax = {
@@ -118,7 +72,7 @@ const KmStepType km_step_minmax = {
             {.name = "max", .kinds = KM_KIND_LIST, .min = -DBL_MAX, .max = DBL_MAX}
         }
     },
-    .is_resolved = is_resolved,
+    .is_resolved = km_affine_is_resolved,
     .resolve = resolve,
     .resolve_survey = resolve_survey,
     .prepare = prepare

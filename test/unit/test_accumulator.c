@@ -313,7 +313,7 @@ test_maps(void **state)
     const struct { const char *text; KmStatus status; const char *says; } cases[] = {
         {"krr(rbf(gamma=1))", KM_UNSUPPORTED, "krr cannot be solved from sums"},
         {"scale | ridge", KM_UNSUPPORTED, "step scale needs a pass"},
-        {"scale(mean=[0], sd=[1]) | ridge", KM_DIMENSION, "expects 1 features, got 3"},
+        {"scale(mean=[0], sd=[1]) | ridge", KM_DIMENSION, "expects 1 feature, got 3"},
         {"rff(rbf) | ridge", KM_UNSUPPORTED, "step rff needs a pass"},
         {"scale | rff(rbf(gamma=1)) | ridge", KM_UNSUPPORTED, "step scale needs a pass"},
         {"rff(rbf(gamma=1), 20000) | ridge", KM_LIMIT, "sums of 20000 features"},

@@ -241,7 +241,7 @@ test_scale_with_constants(void **unused)
     assert_maps(&fitted, row, expected);
     end(&fitted);
     fitted = fit(&km_step_scale, "scale(mean=[1], sd=[1])", 1, 2, x, NULL);
-    assert_fails(&fitted, KM_DIMENSION, "scale expects 1 features, got 2");
+    assert_fails(&fitted, KM_DIMENSION, "scale expects 1 feature, got 2");
     fitted = fit(&km_step_scale, "scale(mean=[1, 2])", 1, 2, x, NULL);
     assert_fails(&fitted, KM_INVALID, "must be given together");
     fitted = begin(&km_step_scale, "scale(mean=[1], sd=[0])");
