@@ -107,7 +107,7 @@ fit_exactly(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *tab
         .memory_hint = "Use gp(..., method=cg, variance=false), put nystroem or rff before ridge, or raise "
         "kernelml.max_memory."}));
     KM_TRY(km_gp_open(ctx, table, km_arg_number(args, "center") != 0.0, &system));
-    KM_TRY(km_gp_kernel(ctx, args, node, table, &system.kernel));
+    KM_TRY(km_estimator_kernel(ctx, args, node, table, &system.kernel));
     system.noise = km_arg_number(args, "noise");
     if (km_arg_number(args, "optimize") != 0.0)
         KM_TRY(optimise(ctx, args, node, &system, model));
@@ -130,7 +130,7 @@ fit_iteratively(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable 
     KM_TRY(km_gp_check_size(ctx, table, &(KmGpSize) {
         .work = km_krr_iterative_work(args, table->n, 1), .model_hint = ROWS_HINT,
         .memory_hint = "Use a lower rank, put nystroem or rff before ridge, or raise kernelml.max_memory."}));
-    KM_TRY(km_gp_kernel(ctx, args, node, table, &kernel));
+    KM_TRY(km_estimator_kernel(ctx, args, node, table, &kernel));
     lambda = km_arg_number(args, "noise") + km_kernel_white(kernel);
     if (lambda == 0.0)
         return km_fail(ctx, KM_INVALID, "gp: method=cg needs noise > 0");

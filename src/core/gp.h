@@ -36,9 +36,6 @@ extern KmStatus km_gp_solve(KmContext *ctx, KmGpSystem *system);
  * best kernel and noise in the system, to be solved again, and says in the model how it went. */
 extern KmStatus km_gp_optimise(KmContext *ctx, const KmArgs *args, KmGpSystem *system, KmModel *model);
 
-/* The kernel among an estimator's arguments with numbers for gamma=scale, written back into its syntax. */
-extern KmStatus km_gp_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table,
-                             KmKernel **out);
 /* What a fit is to be refused for before any of it. */
 typedef struct KmGpSize
 {

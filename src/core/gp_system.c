@@ -91,17 +91,7 @@ km_gp_solve(KmContext *ctx, KmGpSystem *system)
     return KM_OK;
 }
 
-/* ---- arguments, sizes, models ---- */
-
-KmStatus
-km_gp_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmKernel **out)
-{
-    const KmValue *value = km_arg(args, "kernel");
-
-    KM_TRY(km_kernel_compile(ctx, value->node, out));
-    KM_TRY(km_kernel_resolve(ctx, *out, table->n, table->d, table->x, table->w));
-    return value->given ? KM_OK : km_node_set(ctx, node, "kernel", (*out)->node);
-}
+/* ---- sizes, models ---- */
 
 KmStatus
 km_gp_check_size(KmContext *ctx, const KmTable *table, const KmGpSize *size)

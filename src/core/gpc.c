@@ -237,7 +237,7 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     KM_TRY(km_gp_check_size(ctx, table, &(KmGpSize) {
         .factor = true, .work = (double) table->n + 4.0, .model_hint = "Fit fewer rows, or use svc.",
         .memory_hint = "Use svc, put nystroem or rff before logistic, or raise kernelml.max_memory."}));
-    KM_TRY(km_gp_kernel(ctx, args, node, table, &kernel));
+    KM_TRY(km_estimator_kernel(ctx, args, node, table, &kernel));
     KM_TRY(laplace_create(ctx, table, kernel, &laplace));
     KM_TRY(find_mode(ctx, &laplace));
     KM_TRY(add_facts(ctx, &laplace, model));

@@ -254,22 +254,6 @@ check_size(KmContext *ctx, const KmArgs *args, const KmTable *table)
                       "kernelml.max_memory." : MEMORY_HINT);
 }
 
-/* The kernel with numbers for gamma=scale, written back into the estimator's syntax. */
-static KmStatus
-resolve_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmKernel **out)
-{
-    const KmValue *value = km_arg(args, "kernel");
-    KmArgs again;
-
-    KM_TRY(km_kernel_compile(ctx, value->node, out));
-    KM_TRY(km_kernel_resolve(ctx, *out, table->n, table->d, table->x, table->w));
-    KM_TRY(km_kernel_check_index(ctx, *out, table->n, table->d, table->x));
-    if (value->given)
-        return KM_OK;
-    KM_TRY(km_node_set(ctx, node, "kernel", (*out)->node));
-    return km_signature_bind(ctx, args->signature, node, &again);
-}
-
 /* The chosen lambda instead of the grid. */
 static KmStatus
 write_lambda(KmContext *ctx, KmNode *node, double lambda)
@@ -303,7 +287,7 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     KmKrr krr;
 
     KM_TRY(check_size(ctx, args, table));
-    KM_TRY(resolve_kernel(ctx, args, node, table, &kernel));
+    KM_TRY(km_estimator_kernel(ctx, args, node, table, &kernel));
     KM_TRY(km_krr_open(ctx, table, kernel, km_arg_number(args, "lambda"), km_arg_number(args, "center") != 0.0,
                        &krr));
     if (km_krr_is_iterative(args))

@@ -107,6 +107,21 @@ km_estimator_goes_through(const KmEstimatorType *type, const KmArgs *args, const
     return type->path != NULL && strcmp(type->path, parameter) == 0 && km_arg(args, "select")->kind != 0;
 }
 
+KmStatus
+km_estimator_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmKernel **out)
+{
+    const KmValue *value = km_arg(args, "kernel");
+    KmArgs again;
+
+    KM_TRY(km_kernel_compile(ctx, value->node, out));
+    KM_TRY(km_kernel_resolve(ctx, *out, table->n, table->d, table->x, table->w));
+    KM_TRY(km_kernel_check_index(ctx, *out, table->n, table->d, table->x));
+    if (value->given)
+        return KM_OK;
+    KM_TRY(km_node_set(ctx, node, "kernel", (*out)->node));
+    return km_signature_bind(ctx, args->signature, node, &again);
+}
+
 /* The estimator's own grid is no grid of the learner. */
 static bool
 goes_through(const KmEstimatorType *estimator, const KmArgs *args, size_t i)

@@ -112,6 +112,10 @@ typedef struct KmEstimatorType
 } KmEstimatorType;
 
 extern size_t km_estimator_types(const KmEstimatorType *const **out);
+/* The kernel among an estimator's arguments with numbers for gamma=scale, written back into its syntax, and
+ * fit for the rows of the table: what a fit begins with. */
+extern KmStatus km_estimator_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table,
+                                    KmKernel **out);
 /* Does fit() itself choose this parameter's value from a grid? */
 extern bool km_estimator_goes_through(const KmEstimatorType *type, const KmArgs *args, const char *parameter);
 

@@ -126,21 +126,6 @@ km_table_merge(KmContext *ctx, const KmArgs *args, const KmTable **table)
 
 /* ---- beginning ---- */
 
-static KmStatus
-resolve_kernel(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmKernel **out)
-{
-    const KmValue *value = km_arg(args, "kernel");
-    KmArgs again;
-
-    KM_TRY(km_kernel_compile(ctx, value->node, out));
-    KM_TRY(km_kernel_resolve(ctx, *out, table->n, table->d, table->x, table->w));
-    KM_TRY(km_kernel_check_index(ctx, *out, table->n, table->d, table->x));
-    if (value->given)
-        return KM_OK;
-    KM_TRY(km_node_set(ctx, node, "kernel", (*out)->node));
-    return km_signature_bind(ctx, args->signature, node, &again);
-}
-
 /* Bytes of a block of variables and its points. */
 static size_t
 block_bytes(size_t n, size_t d)
@@ -169,7 +154,7 @@ km_machine_begin(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable
     *out = (KmMachine) {.args = args, .table = table, .tol = km_arg_number(args, "tol"), .columns = columns,
                         .n_intercepts = n_intercepts};
     KM_TRY(check_memory(ctx, args->signature->name, table->n, table->d));
-    KM_TRY(resolve_kernel(ctx, args, node, table, &out->kernel));
+    KM_TRY(km_estimator_kernel(ctx, args, node, table, &out->kernel));
     KM_TRY(km_points_create(ctx, out->kernel, table->n, table->d, table->x, NULL, &out->points));
     KM_TRY(km_alloc_zero_bytes(ctx, table->n, columns * sizeof *out->coef, (void **) &out->coef));
     return km_alloc(ctx, n_intercepts, &out->intercept);

@@ -171,6 +171,9 @@ FROM found,
                    unnest('{0.99,1,1.01}'::float8[]) c GROUP BY a, b, c) near_by;
 SELECT model_info(m)->>'at_bound' AS at_bound
 FROM (SELECT fit('gp(rbf(length_scale=1), optimize=true, bounds=[0.5, 2])', x, y) AS m FROM wave) t;
+-- Row numbers of precomputed kernels are checked, as those of the machines are.
+SELECT e, error_of(format('SELECT fit(%L, x, y) FROM (VALUES (''{1,1,0.5}''::float8[], 0), (''{99,0.5,1}'', 1)) v(x, y)', e))
+FROM unnest('{gp(precomputed),"gp(precomputed, method=cg, variance=false)",gpc(precomputed),krr(precomputed),svc(precomputed)}'::text[]) e;
 -- A white kernel keeps its variance, and a NOTICE says so.
 SELECT learner(fit('gp(1*rbf(length_scale=1) + white(variance=0.02), optimize=true)', x, y))::text
        ~ 'white\(variance=0.02\)' AS kept FROM wave;
