@@ -2,40 +2,13 @@
  * test_gp.c: Gaussian process regression against long double elimination; distributions in all forms, the
  * marginal likelihood's maximum, draws, weights, limits, cancellation, models that are not to be trusted.
  */
-#include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "gp_support.h"
 
-#include <cmocka.h>
+#include <float.h>
 
 #include "cholesky.h"
 #include "draws.h"
-#include "learner.h"
 #include "maximise.h"
-#include "numbers.h"
-#include "polling.h"
-
-static KmContext *ctx;
-
-static int
-set_up(void **state)
-{
-    (void) state;
-    ctx = km_context_create(SIZE_MAX);
-    return ctx == NULL;
-}
-
-static int
-tear_down(void **state)
-{
-    (void) state;
-    km_context_destroy(ctx);
-    return 0;
-}
 
 static double *
 new_doubles(size_t n)
@@ -61,10 +34,8 @@ try_fit(const char *text, size_t n, size_t d, const double *x, const double *y, 
         KmModel **out)
 {
     KmTable table = {.n = n, .d = d, .x = x, .n_targets = 1, .y = y, .w = w};
-    KmLearner *learner;
 
-    assert_int_equal(km_learner_parse(ctx, text, strlen(text), &learner), KM_OK);
-    return km_learner_fit(ctx, learner, &table, out);
+    return fit_table(text, &table, out);
 }
 
 static KmModel *
@@ -76,60 +47,7 @@ fit(const char *text, size_t n, size_t d, const double *x, const double *y, cons
     return model;
 }
 
-static KmScorer *
-scorer_of(const KmModel *model)
-{
-    KmScorer *scorer;
-
-    assert_int_equal(km_scorer_create(ctx, model, &scorer), KM_OK);
-    return scorer;
-}
-
-static double
-fact(const KmModel *model, const char *name)
-{
-    const KmFact *found = km_model_fact(model, name);
-
-    return found == NULL ? NAN : found->number;
-}
-
-static void
-assert_close(double got, double expected, double tolerance)
-{
-    if (!(fabs(got - expected) <= tolerance * fmax(1.0, fabs(expected))))
-        fail_msg("got %.17g, expected %.17g", got, expected);
-}
-
 /* ---- by elimination ---- */
-
-#define MAX_ROWS 12
-
-/* Solve A x = b in long double, A n x n without zero pivots; returns log det A. */
-static long double
-eliminate(size_t n, long double A[MAX_ROWS][MAX_ROWS], long double *b)
-{
-    long double logdet = 0;
-
-    for (size_t k = 0; k < n; k++)
-    {
-        logdet += logl(A[k][k]);
-        for (size_t i = k + 1; i < n; i++)
-        {
-            long double factor = A[i][k] / A[k][k];
-
-            for (size_t j = k; j < n; j++)
-                A[i][j] -= factor * A[k][j];
-            b[i] -= factor * b[k];
-        }
-    }
-    for (size_t i = n; i-- > 0;)
-    {
-        for (size_t j = i + 1; j < n; j++)
-            b[i] -= A[i][j] * b[j];
-        b[i] /= A[i][i];
-    }
-    return logdet;
-}
 
 static long double
 rbf(size_t d, const double *x, const double *z)

@@ -2,41 +2,13 @@
  * test_gpc.c: Gaussian process classification: the mode's own equation, the likelihood by elimination,
  * probabilities by fine sums, weights, errors, cancellation.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "learner.h"
-#include "numbers.h"
-#include "polling.h"
+#include "gp_support.h"
 
 #define N 10
 #define D 2
 
-static KmContext *ctx;
 static const char *names[] = {"a", "b", "c"};
 static double numbers[] = {NAN, NAN, NAN};
-
-static int
-set_up(void **state)
-{
-    (void) state;
-    ctx = km_context_create(SIZE_MAX);
-    return ctx == NULL;
-}
-
-static int
-tear_down(void **state)
-{
-    (void) state;
-    km_context_destroy(ctx);
-    return 0;
-}
 
 static KmStatus
 try_fit(const char *text, size_t n, size_t d, const double *x, size_t k, const uint32_t *label,
@@ -44,28 +16,17 @@ try_fit(const char *text, size_t n, size_t d, const double *x, size_t k, const u
 {
     KmClasses classes = {.n = k, .kind = KM_LABEL_TEXT, .text = names, .number = numbers};
     KmTable table = {.n = n, .d = d, .x = x, .label = label, .classes = &classes, .w = w};
-    KmLearner *learner;
 
-    assert_int_equal(km_learner_parse(ctx, text, strlen(text), &learner), KM_OK);
-    return km_learner_fit(ctx, learner, &table, out);
+    return fit_table(text, &table, out);
 }
 
 static KmScorer *
 fit(const char *text, size_t n, size_t d, const double *x, const uint32_t *label, const double *w)
 {
-    KmScorer *scorer;
     KmModel *model;
 
     assert_int_equal(try_fit(text, n, d, x, 2, label, w, &model), KM_OK);
-    assert_int_equal(km_scorer_create(ctx, model, &scorer), KM_OK);
-    return scorer;
-}
-
-static void
-assert_close(double got, double expected, double tolerance)
-{
-    if (!(fabs(got - expected) <= tolerance * fmax(1.0, fabs(expected))))
-        fail_msg("got %.17g, expected %.17g", got, expected);
+    return scorer_of(model);
 }
 
 static void
@@ -87,40 +48,13 @@ rbf(const double *x, const double *z)
     return 4 * expl(-0.5L * ((x[0] - z[0]) * (x[0] - z[0]) + (x[1] - z[1]) * (x[1] - z[1])));
 }
 
-/* log det by elimination, which leaves b = A^-1 b. */
-static long double
-eliminate(long double A[N][N], long double *b)
-{
-    long double logdet = 0;
-
-    for (size_t k = 0; k < N; k++)
-    {
-        logdet += logl(A[k][k]);
-        for (size_t i = k + 1; i < N; i++)
-        {
-            long double factor = A[i][k] / A[k][k];
-
-            for (size_t j = k; j < N; j++)
-                A[i][j] -= factor * A[k][j];
-            b[i] -= factor * b[k];
-        }
-    }
-    for (size_t i = N; i-- > 0;)
-    {
-        for (size_t j = i + 1; j < N; j++)
-            b[i] -= A[i][j] * b[j];
-        b[i] /= A[i][i];
-    }
-    return logdet;
-}
-
 /* At the mode f = K w (t - p(f)); then the likelihood and the variance from their definitions,
  * 1/2 log det(I + K W) and k(z,z) - k'(K + W^-1)^-1 k. */
 static void
 test_mode_likelihood_variance(void **state)
 {
     double x[N * D], f[N], moments[2], w[N], z[D] = {0.3, -0.8};
-    long double B[N][N], S[N][N], zero[N] = {0}, v[N], likelihood = 0, variance = 4, slope[N], W[N];
+    long double B[N][MAX_ROWS], S[N][MAX_ROWS], zero[N] = {0}, v[N], likelihood = 0, variance = 4, slope[N], W[N];
     uint32_t label[N];
     KmScorer *scorer;
 
@@ -154,14 +88,14 @@ test_mode_likelihood_variance(void **state)
         likelihood -= 0.5L * slope[i] * f[i];
         assert_close(f[i], (double) sum, 1e-10);
     }
-    likelihood -= 0.5L * eliminate(B, zero);
-    eliminate(S, v);
+    likelihood -= 0.5L * eliminate(N, B, zero);
+    eliminate(N, S, v);
     for (size_t i = 0; i < N; i++)
         variance -= v[i] * rbf(x + i * D, z);
-    assert_close(km_model_fact(scorer->model, "log_marginal_likelihood")->number, (double) likelihood, 1e-11);
+    assert_close(fact(scorer->model, "log_marginal_likelihood"), (double) likelihood, 1e-11);
     assert_int_equal(km_scorer_moments(ctx, scorer, 1, z, moments), KM_OK);
     assert_close(moments[1], (double) variance, 1e-9);
-    assert_true(km_model_fact(scorer->model, "converged")->number == 1.0);
+    assert_true(fact(scorer->model, "converged") == 1.0);
 }
 
 /* Integral of the logistic function under a normal density, by 2,000,001 points. */
@@ -263,7 +197,7 @@ test_strong_kernel(void **state)
     (void) state;
     random_rows(x, label);
     scorer = fit("gpc(1000000*rbf(gamma=5))", N, D, x, label, NULL);
-    assert_true(km_model_fact(scorer->model, "converged")->number == 1.0);
+    assert_true(fact(scorer->model, "converged") == 1.0);
     assert_int_equal(km_scorer_values(ctx, scorer, N, x, f), KM_OK);
     for (size_t i = 0; i < N; i++)
         assert_int_equal(f[i] > 0, label[i]);

@@ -2,44 +2,11 @@
  * test_kernel_gradient.c: derivatives of every kernel against differences of Gram matrices, the list of free
  * parameters, their names, writing them back.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "random_kernels.h"
 
 #include "gram.h"
 #include "kernel_gradient.h"
 #include "polling.h"
-#include "random_kernels.h"
-
-static KmContext *ctx;
-
-static int set_up(void **state)
-{
-    (void) state;
-    ctx = km_context_create((size_t) 1 << 30);
-    return ctx == NULL;
-}
-
-static int tear_down(void **state)
-{
-    (void) state;
-    km_context_destroy(ctx);
-    return 0;
-}
-
-static KmKernel *parse(const char *text)
-{
-    KmKernel *kernel;
-
-    if (km_kernel_parse(ctx, text, strlen(text), &kernel) != KM_OK)
-        fail_msg("%s: %s", text, ctx->message);
-    return kernel;
-}
 
 static double *random_numbers(size_t n, double low, double high, uint64_t seed)
 {

@@ -2,44 +2,11 @@
  * test_kernel_psd.c: kernels flagged positive semidefinite have Gram matrices without negative eigenvalues,
  * alone and composed; known indefinite ones are not flagged, and have them.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "gram.h"
 #include "random_kernels.h"
 
+#include "gram.h"
+
 #define N 40
-
-static KmContext *ctx;
-
-static int set_up(void **state)
-{
-    (void) state;
-    ctx = km_context_create((size_t) 1 << 28);
-    return ctx == NULL;
-}
-
-static int tear_down(void **state)
-{
-    (void) state;
-    km_context_destroy(ctx);
-    return 0;
-}
-
-static KmKernel *parse(const char *text)
-{
-    KmKernel *kernel;
-
-    if (km_kernel_parse(ctx, text, strlen(text), &kernel) != KM_OK)
-        fail_msg("%s: %s", text, ctx->message);
-    return kernel;
-}
 
 /* Smallest eigenvalue over the largest absolute one. */
 static double smallest_eigenvalue(const KmKernel *kernel, size_t n, size_t d, const double *x)
