@@ -12,21 +12,20 @@
 
 #include "sizes.h"
 
-#define HEADER_BYTES 24
 #define SECTION_BYTES 16        /* of a section's own header */
 #define CHUNK ((size_t) 1 << 20)        /* values or bytes between polls: about a millisecond */
 
 static const char magic[4] = {'K', 'M', 'L', 'M'};
 
-/* CRC of everything after the header. */
+/* CRC of the bytes from one place up to another. */
 static KmStatus
-checksum(KmContext *ctx, const unsigned char *bytes, size_t length, uint32_t *out)
+checksum(KmContext *ctx, const unsigned char *bytes, size_t from, size_t to, uint32_t *out)
 {
     *out = 0;
-    for (size_t at = HEADER_BYTES; at < length; at += CHUNK)
+    for (size_t at = from; at < to; at += CHUNK)
     {
         KM_TRY(km_poll(ctx));
-        *out = km_crc32c_extend(*out, bytes + at, length - at < CHUNK ? length - at : CHUNK);
+        *out = km_crc32c_extend(*out, bytes + at, min_size(CHUNK, to - at));
     }
     return KM_OK;
 }
@@ -198,31 +197,41 @@ put_fact(Writer *writer, const KmFact *fact)
     end_section(writer, start);
 }
 
-/* The header without its length and CRC, then all sections. */
 static KmStatus
-put_model(Writer *writer, const KmModel *model)
+put_arrays(Writer *writer, const KmModel *model, bool tail)
+{
+    for (size_t i = 0; i < model->n_arrays; i++)
+        if (model->array[i].tail == tail)
+            KM_TRY(put_array(writer, &model->array[i]));
+    return KM_OK;
+}
+
+/* The header without its lengths and CRCs, then all sections. *head: where the tail begins. */
+static KmStatus
+put_model(Writer *writer, const KmModel *model, size_t *head)
 {
     put_bytes(writer, magic, sizeof magic);
     put_unsigned(writer, 2, KM_FORMAT_MAJOR);
     put_unsigned(writer, 2, KM_FORMAT_MINOR);
-    put_unsigned(writer, 8, 0);
-    put_unsigned(writer, 8, 0);
+    for (size_t i = 0; i < 3; i++)
+        put_unsigned(writer, 8, 0);
     put_learner(writer, model);
     put_sizes(writer, model);
     put_classes(writer, &model->classes);
-    for (size_t i = 0; i < model->n_arrays; i++)
-        KM_TRY(put_array(writer, &model->array[i]));
+    KM_TRY(put_arrays(writer, model, false));
     for (size_t i = 0; i < model->n_facts; i++)
         put_fact(writer, &model->fact[i]);
-    return KM_OK;
+    *head = writer->at;
+    return put_arrays(writer, model, true);
 }
 
 size_t
 km_model_encoded_size(const KmModel *model)
 {
     Writer writer = {0};
+    size_t head;
 
-    (void) put_model(&writer, model);   /* counting cannot fail */
+    (void) put_model(&writer, model, &head);    /* counting cannot fail */
     return writer.at;
 }
 
@@ -230,12 +239,16 @@ KmStatus
 km_model_encode(KmContext *ctx, const KmModel *model, unsigned char *out)
 {
     Writer writer = {.ctx = ctx, .out = out};
-    uint32_t crc;
+    uint32_t head_crc, tail_crc;
+    size_t head;
 
-    KM_TRY(put_model(&writer, model));
-    KM_TRY(checksum(ctx, out, writer.at, &crc));
+    KM_TRY(put_model(&writer, model, &head));
+    KM_TRY(checksum(ctx, out, KM_MODEL_HEADER_BYTES, head, &head_crc));
+    KM_TRY(checksum(ctx, out, head, writer.at, &tail_crc));
     write_unsigned(out + 8, 8, writer.at);
-    write_unsigned(out + 16, 4, crc);
+    write_unsigned(out + 16, 4, head_crc);
+    write_unsigned(out + 20, 4, tail_crc);
+    write_unsigned(out + 24, 8, head);
     return KM_OK;
 }
 
@@ -549,57 +562,126 @@ read_section(Reader *reader, bool newer, KmModel *model, unsigned *seen)
     return newer ? KM_OK : corrupt(reader->ctx, "a section is unknown");
 }
 
-/* *minor: of the format that the bytes are in. */
-static KmStatus
-read_header(KmContext *ctx, const unsigned char *bytes, size_t length, unsigned *minor)
-{
-    unsigned major;
-    uint32_t crc;
+/* ---- the header ---- */
 
-    if (length < HEADER_BYTES || memcmp(bytes, magic, sizeof magic) != 0)
-    {
-        km_fail(ctx, KM_CORRUPT, "value is not a kernelml model");
-        return KM_CORRUPT;
-    }
-    major = read_unsigned(bytes + 4, 2);
-    *minor = read_unsigned(bytes + 6, 2);
-    if (major > KM_FORMAT_MAJOR)
-    {
-        km_fail(ctx, KM_UNSUPPORTED, "model has format version %u.%u, but this kernelml reads up to %d.%d",
-                major, *minor, KM_FORMAT_MAJOR, KM_FORMAT_MINOR);
-        km_hint(ctx, KM_UNSUPPORTED, "Update kernelml, or fit the model again.");
-        return KM_UNSUPPORTED;
-    }
+typedef struct Header
+{
+    unsigned minor;             /* of the format that the bytes are in */
+    uint32_t head_crc, tail_crc;
+    size_t head;                /* bytes of the head, with the header */
+} Header;
+
+static KmStatus
+check_version(KmContext *ctx, unsigned major, unsigned minor)
+{
+    if (major == KM_FORMAT_MAJOR)
+        return KM_OK;
     if (major < KM_FORMAT_MAJOR)
         return corrupt(ctx, "its format version is unknown");
-    if (read_unsigned(bytes + 8, 8) != length)
+    km_fail(ctx, KM_UNSUPPORTED, "model has format version %u.%u, but this kernelml reads up to %d.%d",
+            major, minor, KM_FORMAT_MAJOR, KM_FORMAT_MINOR);
+    return km_hint(ctx, KM_UNSUPPORTED, "Update kernelml, or fit the model again.");
+}
+
+/* Of a model of total bytes. */
+static KmStatus
+read_header(KmContext *ctx, const unsigned char *bytes, size_t total, Header *out)
+{
+    uint64_t said, head;
+
+    if (total < KM_MODEL_HEADER_BYTES || memcmp(bytes, magic, sizeof magic) != 0)
+        return km_fail(ctx, KM_CORRUPT, "value is not a kernelml model");
+    out->minor = (unsigned) read_unsigned(bytes + 6, 2);
+    KM_TRY(check_version(ctx, (unsigned) read_unsigned(bytes + 4, 2), out->minor));
+    said = read_unsigned(bytes + 8, 8);
+    if (said != total)
     {
         corrupt(ctx, "its length is wrong");
-        km_detail(ctx, KM_CORRUPT, "The model says %llu bytes, the value has %zu.",
-                  (unsigned long long) read_unsigned(bytes + 8, 8), length);
-        return KM_CORRUPT;
+        return km_detail(ctx, KM_CORRUPT, "The model says %llu bytes, the value has %zu.",
+                         (unsigned long long) said, total);
     }
-    KM_TRY(checksum(ctx, bytes, length, &crc));
-    if (read_unsigned(bytes + 16, 4) != crc || read_unsigned(bytes + 20, 4) != 0)
+    out->head_crc = (uint32_t) read_unsigned(bytes + 16, 4);
+    out->tail_crc = (uint32_t) read_unsigned(bytes + 20, 4);
+    head = read_unsigned(bytes + 24, 8);
+    if (head < KM_MODEL_HEADER_BYTES || head > total)
+        return corrupt(ctx, "the length of its head is wrong");
+    if (head == total && out->tail_crc != 0)
         return corrupt(ctx, "its checksum is wrong");
+    out->head = head;
+    return KM_OK;
+}
+
+static KmStatus
+check_sum(KmContext *ctx, const unsigned char *bytes, size_t from, size_t to, uint32_t expected)
+{
+    uint32_t crc;
+
+    KM_TRY(checksum(ctx, bytes, from, to, &crc));
+    return crc == expected ? KM_OK : corrupt(ctx, "its checksum is wrong");
+}
+
+KmStatus
+km_model_head_bytes(KmContext *ctx, const unsigned char *bytes, size_t total, size_t *out)
+{
+    Header header;
+
+    KM_TRY(read_header(ctx, bytes, total, &header));
+    *out = header.head;
+    return KM_OK;
+}
+
+/* ---- head and tail ---- */
+
+static KmStatus
+read_head(KmContext *ctx, const unsigned char *bytes, const Header *header, KmModel **out)
+{
+    Reader reader = {.ctx = ctx, .p = bytes + KM_MODEL_HEADER_BYTES, .left = header->head - KM_MODEL_HEADER_BYTES};
+    unsigned seen = 0;
+
+    KM_TRY(check_sum(ctx, bytes, KM_MODEL_HEADER_BYTES, header->head, header->head_crc));
+    KM_TRY(km_model_create(ctx, out));
+    while (reader.left > 0)
+        KM_TRY(read_section(&reader, header->minor > KM_FORMAT_MINOR, *out, &seen));
+    return (seen & REQUIRED) == REQUIRED ? KM_OK : corrupt(ctx, "a section is missing");
+}
+
+/* Arrays only, of this version. */
+static KmStatus
+read_tail(KmContext *ctx, const unsigned char *bytes, size_t length, const Header *header, KmModel *model)
+{
+    Reader reader = {.ctx = ctx, .p = bytes + header->head, .left = length - header->head};
+    bool newer = header->minor > KM_FORMAT_MINOR;
+
+    KM_TRY(check_sum(ctx, bytes, header->head, length, header->tail_crc));
+    while (reader.left > 0)
+    {
+        size_t n = model->n_arrays;
+        unsigned seen = REQUIRED;
+
+        KM_TRY(read_section(&reader, newer, model, &seen));
+        if (model->n_arrays > n)
+            model->array[n].tail = true;
+        else if (!newer)
+            return corrupt(ctx, "its tail has more than arrays");
+    }
     return KM_OK;
 }
 
 KmStatus
 km_model_decode(KmContext *ctx, const unsigned char *bytes, size_t length, KmModel **out)
 {
-    Reader reader = {.ctx = ctx};
-    KmModel *model;
-    unsigned minor, seen = 0;
+    Header header;
 
-    KM_TRY(read_header(ctx, bytes, length, &minor));
-    KM_TRY(km_model_create(ctx, &model));
-    reader.p = bytes + HEADER_BYTES;
-    reader.left = length - HEADER_BYTES;
-    while (reader.left > 0)
-        KM_TRY(read_section(&reader, minor > KM_FORMAT_MINOR, model, &seen));
-    if ((seen & REQUIRED) != REQUIRED)
-        return corrupt(ctx, "a section is missing");
-    *out = model;
-    return KM_OK;
+    KM_TRY(read_header(ctx, bytes, length, &header));
+    KM_TRY(read_head(ctx, bytes, &header, out));
+    return read_tail(ctx, bytes, length, &header, *out);
+}
+
+KmStatus
+km_model_decode_head(KmContext *ctx, const unsigned char *head, size_t total, KmModel **out)
+{
+    Header header;
+
+    KM_TRY(read_header(ctx, head, total, &header));
+    return read_head(ctx, head, &header, out);
 }

@@ -37,7 +37,15 @@ km_model_add_array(KmContext *ctx, KmModel *model, const char *name, size_t rows
 
     KM_TRY(grow(ctx, model->n_arrays, sizeof(KmArray), model->array, &larger));
     model->array = larger;
-    model->array[model->n_arrays++] = (KmArray) {name, rows, columns, data};
+    model->array[model->n_arrays++] = (KmArray) {name, rows, columns, data, false};
+    return KM_OK;
+}
+
+KmStatus
+km_model_add_tail(KmContext *ctx, KmModel *model, const char *name, size_t rows, size_t columns, double *data)
+{
+    KM_TRY(km_model_add_array(ctx, model, name, rows, columns, data));
+    model->array[model->n_arrays - 1].tail = true;
     return KM_OK;
 }
 

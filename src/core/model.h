@@ -2,12 +2,13 @@
  * model.h: a fitted model as a value: a resolved learner and named arrays, and
  * its bytes.
  *
- * Bytes (all little-endian): magic "KMLM", u16 major, u16 minor, u64 total length,
- * u32 CRC-32C of everything after the header, u32 zero; then sections {4 letters, u32 zero, u64 length,
- * payload, zeros up to a multiple of 8}.  A newer minor version may add sections, and fields at the end
- * of sections: readers skip both.  A newer major one is refused.
+ * Bytes (all little-endian): magic "KMLM", u16 major, u16 minor, u64 total length, u32 CRC-32C of the head
+ * after this header, u32 CRC-32C of the tail, u64 length of the head with this header; then sections
+ * {4 letters, u32 zero, u64 length, payload, zeros up to a multiple of 8}.  A newer minor version may add
+ * sections, and fields at the end of sections: readers skip both.  A newer major one is refused.
  * Sections: LRNR (text), SIZE (fixed counts), CLAS (labels), ARRY (name, rows, columns, float64s),
- * FACT (name, kind, value: for model_info).
+ * FACT (name, kind, value: for model_info).  The tail is of arrays that few functions want and that may be far
+ * larger than the rest, as a factor is; the others read the head alone.
  */
 #ifndef KM_MODEL_H
 #define KM_MODEL_H
@@ -20,6 +21,7 @@
 #define KM_MODEL_MAX_ITEMS 4096                 /* arrays, and facts */
 #define KM_MODEL_MAX_NAME 64                    /* bytes of an array's or fact's name */
 #define KM_MODEL_MAX_FEATURES ((size_t) 1 << 27)        /* more than PostgreSQL's arrays hold */
+#define KM_MODEL_HEADER_BYTES 32
 #define KM_FORMAT_MAJOR 1
 #define KM_FORMAT_MINOR 0
 
@@ -28,6 +30,7 @@ typedef struct KmArray
     const char *name;           /* "rows", "coef", "intercept", … */
     size_t rows, columns;
     double *data;               /* row-major; in a decoded model its own aligned copy */
+    bool tail;                  /* only distributions read it */
 } KmArray;
 
 typedef enum KmFactKind { KM_FACT_NUMBER, KM_FACT_COUNT, KM_FACT_BOOL, KM_FACT_TEXT } KmFactKind;
@@ -57,6 +60,9 @@ extern KmStatus km_model_create(KmContext *ctx, KmModel **out);
 /* Add an array; data is referred to, not copied. */
 extern KmStatus km_model_add_array(KmContext *ctx, KmModel *model, const char *name, size_t rows,
                                    size_t columns, double *data);
+/* The same in the tail. */
+extern KmStatus km_model_add_tail(KmContext *ctx, KmModel *model, const char *name, size_t rows,
+                                  size_t columns, double *data);
 extern KmStatus km_model_add_fact(KmContext *ctx, KmModel *model, const char *name, KmFactKind kind,
                                   double number);
 extern KmStatus km_model_add_text(KmContext *ctx, KmModel *model, const char *name, const char *text);
@@ -73,5 +79,9 @@ extern KmStatus km_model_encode(KmContext *ctx, const KmModel *model, unsigned c
  * values must be finite. KM_CORRUPT otherwise, KM_UNSUPPORTED naming both versions for a newer major.
  * Whether labels are valid in some encoding, and the learner's text means anything, is not checked here. */
 extern KmStatus km_model_decode(KmContext *ctx, const unsigned char *bytes, size_t length, KmModel **out);
+/* The same without the tail, from the head of a model of total bytes. */
+extern KmStatus km_model_decode_head(KmContext *ctx, const unsigned char *head, size_t total, KmModel **out);
+/* How many bytes of a model of total bytes are its head; of those, its header must be there. */
+extern KmStatus km_model_head_bytes(KmContext *ctx, const unsigned char *bytes, size_t total, size_t *out);
 
 #endif

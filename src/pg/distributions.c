@@ -31,7 +31,7 @@ make_distribution(FunctionCallInfo fcinfo, const double *moments)
 static KmlModel *
 row_moments(FunctionCallInfo fcinfo, double *moments)
 {
-    KmlModel *model = kml_model_argument(fcinfo);
+    KmlModel *model = kml_whole_model_argument(fcinfo);
     const double *x = kml_model_row(model, kml_row_reader(fcinfo->flinfo), PG_GETARG_DATUM(1));
 
     kml_check(model->ctx, km_scorer_moments(model->ctx, model->scorer, 1, x, moments));
@@ -73,7 +73,7 @@ Datum
 kml_predict_dist_batch(PG_FUNCTION_ARGS)
 {
     ReturnSetInfo *set = (ReturnSetInfo *) fcinfo->resultinfo;
-    KmlModel *model = kml_model_argument(fcinfo);
+    KmlModel *model = kml_whole_model_argument(fcinfo);
     KmContext *ctx = kml_context_create(CurrentMemoryContext);
     size_t n;
     double *x = kml_model_rows(model, PG_GETARG_DATUM(1), &n), *moments;
@@ -114,7 +114,7 @@ PG_FUNCTION_INFO_V1(kml_kernel_sample);
 Datum
 kml_gp_sample(PG_FUNCTION_ARGS)
 {
-    KmlModel *model = kml_model_argument(fcinfo);
+    KmlModel *model = kml_whole_model_argument(fcinfo);
     KmContext *ctx = kml_context_create(CurrentMemoryContext);
     size_t draws = draws_argument(fcinfo), n;
     double *x = kml_model_rows(model, PG_GETARG_DATUM(1), &n), *out;

@@ -102,8 +102,9 @@ typedef struct KmlModelCache KmlModelCache;
 extern KmlModelCache *kml_model_cache(FmgrInfo *flinfo);
 /* The decoded form of a model; decodes only if the cache does not hold its bytes. */
 extern KmlModel *kml_model_lookup(KmlModelCache *cache, Datum datum);
-/* The model in argument 0 of an ordinary function. */
+/* The model in argument 0 of an ordinary function, without the tail that distributions need; and with it. */
 extern KmlModel *kml_model_argument(FunctionCallInfo fcinfo);
+extern KmlModel *kml_whole_model_argument(FunctionCallInfo fcinfo);
 /* The reader of argument 1. */
 extern KmlVectorReader *kml_row_reader(FmgrInfo *flinfo);
 /* Read a row for the model into the reader; checks the number of features and NULL elements. */

@@ -4,10 +4,12 @@
  * A model is decoded once per call site and value, not once per row.  The key is
  * the argument's bytes as they come: for a value in TOAST that is its pointer (18
  * bytes that name the stored value), so a large model is neither fetched nor
- * compared again; for an inline value it is the content itself.
+ * compared again; for an inline value it is the content itself.  Most functions
+ * want the head of a model alone: its tail, say a factor, then stays in TOAST.
  */
 #include "glue.h"
 
+#include "access/detoast.h"
 #include "common/hashfn.h"
 #include "mb/pg_wchar.h"
 #include "nodes/primnodes.h"
@@ -28,6 +30,7 @@ typedef struct Entry
 struct KmlModelCache
 {
     MemoryContext memory;
+    bool whole;                 /* models with their tails */
     uint64 clock;
     Entry *last;                /* the entry of the previous call */
     int n;
@@ -96,15 +99,32 @@ check_texts(const KmModel *model)
     }
 }
 
+/* The head of a model at least; total: bytes of the model. */
+static struct varlena *
+fetch_head(KmContext *ctx, struct varlena *raw, size_t total)
+{
+    struct varlena *header;
+    size_t head;
+
+    if (!VARATT_IS_EXTERNAL_ONDISK(raw))
+        return PG_DETOAST_DATUM_PACKED(PointerGetDatum(raw));
+    header = PG_DETOAST_DATUM_SLICE(PointerGetDatum(raw), 0, KM_MODEL_HEADER_BYTES);
+    kml_check(ctx, km_model_head_bytes(ctx, (unsigned char *) VARDATA_ANY(header), total, &head));
+    pfree(header);
+    return PG_DETOAST_DATUM_SLICE(PointerGetDatum(raw), 0, (int32) head);
+}
+
 static void
 decode(KmlModelCache *cache, struct varlena *raw, KmlModel *out)
 {
     KmContext *ctx = kml_context_create(cache->memory);
-    struct varlena *bytes = PG_DETOAST_DATUM_PACKED(PointerGetDatum(raw));
+    size_t total = toast_raw_datum_size(PointerGetDatum(raw)) - VARHDRSZ, width;
+    struct varlena *bytes = cache->whole ? PG_DETOAST_DATUM_PACKED(PointerGetDatum(raw)) :
+        fetch_head(ctx, raw, total);
     KmModel *model;
-    size_t width;
 
-    kml_check(ctx, km_model_decode(ctx, (unsigned char *) VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes), &model));
+    kml_check(ctx, (cache->whole ? km_model_decode : km_model_decode_head)
+              (ctx, (unsigned char *) VARDATA_ANY(bytes), total, &model));
     check_texts(model);
     kml_check(ctx, km_scorer_create(ctx, model, &out->scorer));
     width = Max(Max(out->scorer->score.n_out, out->scorer->steps.d_out), model->classes.n);
@@ -212,6 +232,13 @@ kml_model_argument(FunctionCallInfo fcinfo)
     if (cache->last && model_is_constant(fcinfo->flinfo))
         return &cache->last->model;
     return kml_model_lookup(cache, PG_GETARG_DATUM(0));
+}
+
+KmlModel *
+kml_whole_model_argument(FunctionCallInfo fcinfo)
+{
+    kml_model_cache(fcinfo->flinfo)->whole = true;
+    return kml_model_argument(fcinfo);
 }
 
 /* ---- rows for a model ---- */

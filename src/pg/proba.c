@@ -13,7 +13,7 @@
 static KmlModel *
 proba_of_row(FunctionCallInfo fcinfo)
 {
-    KmlModel *model = kml_model_argument(fcinfo);
+    KmlModel *model = kml_whole_model_argument(fcinfo);
     const double *x = kml_model_row(model, kml_row_reader(fcinfo->flinfo), PG_GETARG_DATUM(1));
 
     kml_check(model->ctx, km_scorer_proba(model->ctx, model->scorer, 1, x, model->values));

@@ -9,7 +9,6 @@
 
 #include "inspect.h"
 
-#define HEADER_BYTES 24
 #define MAX_MEMORY ((size_t) 256 << 20)
 #define MAX_SCORED 4096         /* features of rows to score, values: beyond, time is all that is tested */
 
@@ -78,6 +77,8 @@ try_bytes(const unsigned char *bytes, size_t length)
     KmContext *ctx = km_context_create(MAX_MEMORY);
     KmModel *model;
 
+    if (km_model_decode_head(ctx, bytes, length, &model) == KM_OK)
+        score(ctx, model);
     if (km_model_decode(ctx, bytes, length, &model) == KM_OK)
     {
         check_rewritten(ctx, model, bytes, length);
@@ -95,6 +96,24 @@ put(unsigned char *out, size_t width, uint64_t value)
         out[i] = (unsigned char) (value >> 8 * i);
 }
 
+/* A right header; the length of the head stays where it may. */
+static void
+put_header(unsigned char *bytes, size_t size)
+{
+    size_t head = 0;
+
+    for (size_t i = 0; i < 8; i++)
+        head |= (size_t) bytes[24 + i] << 8 * i;
+    if (head < KM_MODEL_HEADER_BYTES || head > size)
+        head = size;
+    memcpy(bytes, "KMLM", 4);
+    put(bytes + 4, 2, KM_FORMAT_MAJOR);
+    put(bytes + 8, 8, size);
+    put(bytes + 16, 4, km_crc32c(bytes + KM_MODEL_HEADER_BYTES, head - KM_MODEL_HEADER_BYTES));
+    put(bytes + 20, 4, km_crc32c(bytes + head, size - head));
+    put(bytes + 24, 8, head);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -102,13 +121,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     memcpy(bytes, data, size);
     try_bytes(bytes, size);
-    if (size >= HEADER_BYTES)
+    if (size >= KM_MODEL_HEADER_BYTES)
     {
-        memcpy(bytes, "KMLM", 4);
-        put(bytes + 4, 2, KM_FORMAT_MAJOR);
-        put(bytes + 8, 8, size);
-        put(bytes + 16, 4, km_crc32c(bytes + HEADER_BYTES, size - HEADER_BYTES));
-        put(bytes + 20, 4, 0);
+        put_header(bytes, size);
         try_bytes(bytes, size);
     }
     free(bytes);

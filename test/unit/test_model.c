@@ -153,29 +153,68 @@ static void
 test_bytes_are_fixed(void **unused)
 {
     static const unsigned char expected[] =
-        "KMLM\1\0\0\0" "\x90\0\0\0\0\0\0\0" "CRC4\0\0\0\0"
+        "KMLM\1\0\0\0" "\xd0\0\0\0\0\0\0\0" "CRC4CRC4" "\x98\0\0\0\0\0\0\0"
         "LRNR\0\0\0\0" "\5\0\0\0\0\0\0\0" "scale\0\0\0"
         "SIZE\0\0\0\0" "\x18\0\0\0\0\0\0\0" "\2\1\0\0\0\0\0\0" "\0\0\0\0\0\0\0\0" "\3\0\0\0\0\0\0\0"
         "ARRY\0\0\0\0" "\x28\0\0\0\0\0\0\0" "\1\0\0\0\0\0\0\0" "\1\0\0\0\0\0\0\0" "\1\0\0\0\0\0\0\0"
-        "b\0\0\0\0\0\0\0" "\0\0\0\0\0\0\xf8\x3f";
+        "b\0\0\0\0\0\0\0" "\0\0\0\0\0\0\xf8\x3f"
+        "ARRY\0\0\0\0" "\x28\0\0\0\0\0\0\0" "\1\0\0\0\0\0\0\0" "\1\0\0\0\0\0\0\0" "\4\0\0\0\0\0\0\0"
+        "tail\0\0\0\0" "\0\0\0\0\0\0\xf8\x3f";
     KmContext *ctx = km_context_create(SIZE_MAX);
     KmModel *model;
     size_t length;
     unsigned char *bytes;
-    uint32_t crc = crc_by_definition(expected + 24, sizeof expected - 1 - 24);
+    const size_t head = 0x98;
+    uint32_t crc[] = {crc_by_definition(expected + 32, head - 32),
+                      crc_by_definition(expected + head, sizeof expected - 1 - head)};
 
     (void) unused;
     assert_int_equal(km_model_create(ctx, &model), KM_OK);
     model->learner = "scale";
     model->n_rows = 258;
     model->n_features = 3;
+    assert_int_equal(km_model_add_tail(ctx, model, "tail", 1, 1, coefficients), KM_OK);
     assert_int_equal(km_model_add_array(ctx, model, "b", 1, 1, coefficients), KM_OK);
     bytes = encode(ctx, model, &length);
     assert_int_equal(length, sizeof expected - 1);
     assert_memory_equal(bytes, expected, 16);
     assert_memory_equal(bytes + 24, expected + 24, length - 24);
-    for (size_t i = 0; i < 4; i++)
-        assert_int_equal(bytes[16 + i], crc >> 8 * i & 255);
+    for (size_t i = 0; i < 8; i++)
+        assert_int_equal(bytes[16 + i], crc[i / 4] >> 8 * (i % 4) & 255);
+    free(bytes);
+    km_context_destroy(ctx);
+}
+
+/* The head alone gives the same model without the arrays of the tail, whatever has become of that. */
+static void
+test_head_alone(void **unused)
+{
+    KmContext *ctx = km_context_create(SIZE_MAX);
+    KmModel *model = make_model(ctx), *back;
+    size_t length, head;
+    unsigned char *bytes, *part;
+
+    (void) unused;
+    assert_int_equal(km_model_add_tail(ctx, model, "factor", 1, 6, coefficients), KM_OK);
+    assert_int_equal(km_model_add_fact(ctx, model, "late", KM_FACT_COUNT, 1), KM_OK);
+    bytes = encode(ctx, model, &length);
+    assert_int_equal(km_model_head_bytes(ctx, bytes, length, &head), KM_OK);
+    assert_in_range(head, 33, length - 6 * 8);
+    part = malloc(head);
+    memcpy(part, bytes, head);
+    assert_int_equal(km_model_decode_head(ctx, part, length, &back), KM_OK);
+    assert_int_equal(back->n_arrays, 3);
+    assert_non_null(km_model_fact(back, "late"));
+    assert_int_equal(km_model_decode_head(ctx, part, head, &back), KM_CORRUPT);
+    bytes[length - 1] ^= 1;
+    assert_int_equal(km_model_decode_head(ctx, bytes, length, &back), KM_OK);
+    assert_int_equal(km_model_decode(ctx, bytes, length, &back), KM_CORRUPT);
+    bytes[length - 1] ^= 1;
+    assert_int_equal(km_model_decode(ctx, bytes, length, &back), KM_OK);
+    assert_int_equal(back->n_arrays, 4);
+    assert_true(km_model_array(back, "factor")->tail);
+    assert_memory_equal(km_model_array(back, "factor")->data, coefficients, sizeof coefficients);
+    free(part);
     free(bytes);
     km_context_destroy(ctx);
 }
@@ -216,14 +255,20 @@ test_damage_is_detected(void **unused)
 }
 
 static void
-set_crc(unsigned char *bytes, size_t length)
+put(unsigned char *out, size_t width, uint64_t value)
 {
-    uint32_t crc = crc_by_definition(bytes + 24, length - 24);
+    for (size_t i = 0; i < width; i++)
+        out[i] = (unsigned char) (value >> 8 * i);
+}
 
-    for (size_t i = 0; i < 4; i++)
-        bytes[16 + i] = (unsigned char) (crc >> 8 * i);
-    for (size_t i = 0; i < 8; i++)
-        bytes[8 + i] = (unsigned char) ((uint64_t) length >> 8 * i);
+/* Lengths and checksums that are right for bytes that were changed. */
+static void
+set_header(unsigned char *bytes, size_t head, size_t length)
+{
+    put(bytes + 8, 8, length);
+    put(bytes + 16, 4, crc_by_definition(bytes + 32, head - 32));
+    put(bytes + 20, 4, crc_by_definition(bytes + head, length - head));
+    put(bytes + 24, 8, head);
 }
 
 /* With the checksum made right again, changed bytes give a model or an error, never more memory
@@ -234,18 +279,21 @@ test_forged_bytes(void **unused)
     static const unsigned char values[] = {0, 1, 2, 3, 7, 8, 127, 128, 254, 255};
     KmContext *ctx = km_context_create(1 << 20);
     KmModel *model = make_model(ctx), *back;
-    size_t length;
-    unsigned char *bytes = encode(ctx, model, &length);
+    size_t length, head;
+    unsigned char *bytes;
     unsigned accepted = 0, refused = 0;
 
     (void) unused;
-    for (size_t i = 24; i < length; i++)
+    assert_int_equal(km_model_add_tail(ctx, model, "factor", 1, 2, coefficients), KM_OK);
+    bytes = encode(ctx, model, &length);
+    assert_int_equal(km_model_head_bytes(ctx, bytes, length, &head), KM_OK);
+    for (size_t i = 32; i < length; i++)
         for (size_t v = 0; v < sizeof values; v++)
         {
             unsigned char kept = bytes[i];
 
             bytes[i] = values[v];
-            set_crc(bytes, length);
+            set_header(bytes, head, length);
             km_context_reset(ctx);
             if (km_model_decode(ctx, bytes, length, &back) == KM_OK)
             {
@@ -285,11 +333,15 @@ test_versions(void **unused)
     bytes[4] = KM_FORMAT_MAJOR;
     memcpy(longer, bytes, length);
     memcpy(longer + length, section, 24);
-    set_crc(longer, length + 24);
-    assert_int_equal(km_model_decode(ctx, longer, length + 24, &back), KM_OK);
-    assert_int_equal(back->n_arrays, 3);
-    longer[6] = KM_FORMAT_MINOR;
-    assert_int_equal(km_model_decode(ctx, longer, length + 24, &back), KM_CORRUPT);
+    for (size_t in_tail = 0; in_tail < 2; in_tail++)
+    {
+        set_header(longer, in_tail ? length : length + 24, length + 24);
+        longer[6] = 9;
+        assert_int_equal(km_model_decode(ctx, longer, length + 24, &back), KM_OK);
+        assert_int_equal(back->n_arrays, 3);
+        longer[6] = KM_FORMAT_MINOR;
+        assert_int_equal(km_model_decode(ctx, longer, length + 24, &back), KM_CORRUPT);
+    }
     free(bytes);
     free(longer);
     km_context_destroy(ctx);
@@ -363,6 +415,7 @@ main(void)
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_numeric_labels_and_no_labels),
         cmocka_unit_test(test_bytes_are_fixed),
+        cmocka_unit_test(test_head_alone),
         cmocka_unit_test(test_damage_is_detected),
         cmocka_unit_test(test_forged_bytes),
         cmocka_unit_test(test_versions),
