@@ -52,7 +52,8 @@ typedef struct Pair
 
 /* ---- elementary functions that keep their digits near 0 ---- */
 
-static double expm1_fixed(double x)
+static double
+expm1_fixed(double x)
 {
     double u = km_exp1(x);
 
@@ -61,20 +62,23 @@ static double expm1_fixed(double x)
     return u - 1 == -1 ? -1 : (u - 1) * x / km_log1(u);
 }
 
-static double log1p_fixed(double x)
+static double
+log1p_fixed(double x)
 {
     km_log1p(1, &x, &x);
     return x;
 }
 
-static double sinh_fixed(double x)
+static double
+sinh_fixed(double x)
 {
     double e = expm1_fixed(x);
 
     return (e + e / (e + 1)) / 2;
 }
 
-static double cosh_fixed(double x)
+static double
+cosh_fixed(double x)
 {
     double e = km_exp1(x);
 
@@ -84,7 +88,8 @@ static double cosh_fixed(double x)
 /* ---- what depends on nu ---- */
 
 /* Gamma(x) = int exp(x t - exp(t)) dt, 1 <= x <= 2, by the same rule. */
-static double gamma_integral(double x)
+static double
+gamma_integral(double x)
 {
     double sum = 0;
 
@@ -94,7 +99,8 @@ static double gamma_integral(double x)
 }
 
 /* Nodes until the integrand for the smallest s of the grid has lost enough powers of e. */
-static void grid_fill(Grid *grid, double step, double nu0, double smallest)
+static void
+grid_fill(Grid *grid, double step, double nu0, double smallest)
 {
     grid->n = 0;
     for (double t = 0; grid->n < MAX_NODES; t = step * (double) grid->n)
@@ -112,7 +118,8 @@ static void grid_fill(Grid *grid, double step, double nu0, double smallest)
 
 static Pair evaluate(const KmMatern *matern, double s);
 
-KmStatus km_matern_create(KmContext *ctx, double nu, KmMatern **out)
+KmStatus
+km_matern_create(KmContext *ctx, double nu, KmMatern **out)
 {
     KmMatern *matern;
     double step = FIRST_STEP, smallest = TINY, limit = FIRST_LIMIT;
@@ -135,7 +142,8 @@ KmStatus km_matern_create(KmContext *ctx, double nu, KmMatern **out)
 /* ---- orders up to UNIFORM_NU ---- */
 
 /* Nodes that matter for s, at least one. */
-static size_t nodes_for(const Grid *grid, double s)
+static size_t
+nodes_for(const Grid *grid, double s)
 {
     size_t low = 0, high = grid->n - 1;
 
@@ -152,7 +160,8 @@ static size_t nodes_for(const Grid *grid, double s)
 }
 
 /* The integrals for nu0 and nu0 + 1. */
-static Pair integrals(const KmMatern *matern, double s)
+static Pair
+integrals(const KmMatern *matern, double s)
 {
     const Grid *grid = matern->grid;
     double decay[MAX_NODES];
@@ -173,7 +182,8 @@ static Pair integrals(const KmMatern *matern, double s)
 
 /* M_{nu-1} and M_nu, or M_nu and M_{nu+1} where nu <= 1; TINY <= s <= LARGEST.  exp(-s) is applied in halves,
  * so that neither the start nor the result of the recurrence leaves the range of double precision. */
-static Pair evaluate(const KmMatern *matern, double s)
+static Pair
+evaluate(const KmMatern *matern, double s)
 {
     double half_decay = km_exp1(-s / 2), nu = matern->nu0 + 1;
     double common = matern->inverse_gamma * km_exp1(matern->nu0 * km_log1(s / 2)) * half_decay;
@@ -187,12 +197,14 @@ static Pair evaluate(const KmMatern *matern, double s)
 }
 
 /* 1 - (1 - M(TINY)) (s / TINY)^(2 min(nu, 1)), written as a sum of positive terms. */
-static double tiny_exponent(const KmMatern *matern, double s)
+static double
+tiny_exponent(const KmMatern *matern, double s)
 {
     return 2 * fmin(matern->nu, 1) * km_log1(s / TINY);
 }
 
-static double tiny_value(const KmMatern *matern, double s)
+static double
+tiny_value(const KmMatern *matern, double s)
 {
     return matern->tiny_value - (1 - matern->tiny_value) * expm1_fixed(tiny_exponent(matern, s));
 }
@@ -200,7 +212,8 @@ static double tiny_value(const KmMatern *matern, double s)
 /* ---- large orders ---- */
 
 /* sum_k (-1)^k U_k(p) / nu^k. */
-static double expansion(double nu, double p)
+static double
+expansion(double nu, double p)
 {
     double q = p * p, r = p / nu;
     double u1 = (3 - 5 * q) / 24;
@@ -214,7 +227,8 @@ static double expansion(double nu, double p)
 }
 
 /* exp(nu (log((1 + w) / 2) + 1 - w)) / sqrt(w) times the expansion, w = sqrt(1 + (s/nu)^2). */
-static double uniform_value(double nu, double s)
+static double
+uniform_value(double nu, double s)
 {
     double z = s / nu, w = sqrt(1 + z * z), t = z / (1 + w) * z;
 
@@ -225,7 +239,8 @@ static double uniform_value(double nu, double s)
 
 /* ---- values ---- */
 
-static double value(const KmMatern *matern, double s)
+static double
+value(const KmMatern *matern, double s)
 {
     if (!(s > 0))
         return s == 0 ? 1 : s;
@@ -238,7 +253,8 @@ static double value(const KmMatern *matern, double s)
     return matern->steps == 0 ? evaluate(matern, s).low : evaluate(matern, s).high;
 }
 
-static double slope(const KmMatern *matern, double s)
+static double
+slope(const KmMatern *matern, double s)
 {
     double nu = matern->nu;
     Pair m;
@@ -253,13 +269,15 @@ static double slope(const KmMatern *matern, double s)
     return matern->steps == 0 ? -nu * (m.high - m.low) : -s * s / (4 * (nu - 1)) * m.low;
 }
 
-void km_matern_values(const KmMatern *matern, size_t n, const double *s, double *out)
+void
+km_matern_values(const KmMatern *matern, size_t n, const double *s, double *out)
 {
     for (size_t j = 0; j < n; j++)
         out[j] = value(matern, s[j]);
 }
 
-void km_matern_slopes(const KmMatern *matern, size_t n, const double *s, double *out)
+void
+km_matern_slopes(const KmMatern *matern, size_t n, const double *s, double *out)
 {
     for (size_t j = 0; j < n; j++)
         out[j] = slope(matern, s[j]);

@@ -14,7 +14,8 @@ static const KmKernelType *const *const families[] = {
 };
 #define N_FAMILIES (sizeof families / sizeof families[0])
 
-const KmKernelType *km_kernel_type(size_t i)
+const KmKernelType *
+km_kernel_type(size_t i)
 {
     for (size_t family = 0; family < N_FAMILIES; family++)
     {
@@ -27,7 +28,8 @@ const KmKernelType *km_kernel_type(size_t i)
     return NULL;
 }
 
-static const KmKernelType *type_named(const char *name)
+static const KmKernelType *
+type_named(const char *name)
 {
     const KmKernelType *type;
 
@@ -54,14 +56,16 @@ static const struct
 
 /* ---- leaves ---- */
 
-static int compare_columns(const void *a, const void *b)
+static int
+compare_columns(const void *a, const void *b)
 {
     size_t x = *(const size_t *) a, y = *(const size_t *) b;
 
     return (x > y) - (x < y);
 }
 
-static KmStatus check_distinct(KmContext *ctx, const KmLeaf *leaf)
+static KmStatus
+check_distinct(KmContext *ctx, const KmLeaf *leaf)
 {
     size_t *sorted;
 
@@ -79,7 +83,8 @@ static KmStatus check_distinct(KmContext *ctx, const KmLeaf *leaf)
 }
 
 /* Columns are counted from 1 in the language, from 0 here. */
-static KmStatus compile_dims(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+compile_dims(KmContext *ctx, KmLeaf *leaf)
 {
     const KmValue *value = km_arg(&leaf->args, "dims");
 
@@ -97,7 +102,8 @@ static KmStatus compile_dims(KmContext *ctx, KmLeaf *leaf)
     return check_distinct(ctx, leaf);
 }
 
-static bool leaf_has_grid(const KmLeaf *leaf)
+static bool
+leaf_has_grid(const KmLeaf *leaf)
 {
     for (size_t i = 0; i < KM_MAX_PARAMS; i++)
     {
@@ -108,7 +114,8 @@ static bool leaf_has_grid(const KmLeaf *leaf)
 }
 
 /* A parameter that another one of its group replaces is absent, so a word found here is in use. */
-int km_leaf_waits_for_data(const KmLeaf *leaf)
+int
+km_leaf_waits_for_data(const KmLeaf *leaf)
 {
     const KmParam *params = leaf->type->signature.params;
 
@@ -121,7 +128,8 @@ int km_leaf_waits_for_data(const KmLeaf *leaf)
 }
 
 /* The numbers of a leaf with grids are worked out when each grid has become one value. */
-KmStatus km_leaf_compile(KmContext *ctx, const KmKernelType *type, KmNode *node, KmLeaf *leaf)
+KmStatus
+km_leaf_compile(KmContext *ctx, const KmKernelType *type, KmNode *node, KmLeaf *leaf)
 {
     leaf->type = type;
     leaf->flags = type->flags;
@@ -144,7 +152,8 @@ typedef struct Compiler
 
 static KmStatus compile(Compiler *compiler, KmNode *node, KmKernel **out);
 
-static KmStatus compile_leaf(Compiler *compiler, const KmKernelType *type, KmNode *node, KmKernel *kernel)
+static KmStatus
+compile_leaf(Compiler *compiler, const KmKernelType *type, KmNode *node, KmKernel *kernel)
 {
     kernel->op = KM_OP_LEAF;
     kernel->n_leaves = 1;
@@ -155,7 +164,8 @@ static KmStatus compile_leaf(Compiler *compiler, const KmKernelType *type, KmNod
 }
 
 /* A bare number stays one in the text and is the leaf constant(number); *out is the call. */
-static KmStatus call_of(KmContext *ctx, KmNode *node, KmNode **out)
+static KmStatus
+call_of(KmContext *ctx, KmNode *node, KmNode **out)
 {
     KmNode *value;
 
@@ -168,7 +178,8 @@ static KmStatus call_of(KmContext *ctx, KmNode *node, KmNode **out)
     return km_node_set(ctx, *out, "value", value);
 }
 
-static KmStatus compile_number(Compiler *compiler, KmNode *node, KmKernel *kernel)
+static KmStatus
+compile_number(Compiler *compiler, KmNode *node, KmKernel *kernel)
 {
     KmNode *call;
 
@@ -176,7 +187,8 @@ static KmStatus compile_number(Compiler *compiler, KmNode *node, KmKernel *kerne
     return compile_leaf(compiler, type_named("constant"), call, kernel);
 }
 
-KmStatus km_kernel_recompile(KmContext *ctx, KmKernel *kernel)
+KmStatus
+km_kernel_recompile(KmContext *ctx, KmKernel *kernel)
 {
     KmNode *call;
 
@@ -186,7 +198,8 @@ KmStatus km_kernel_recompile(KmContext *ctx, KmKernel *kernel)
 
 /* What holds for sums, products and powers of kernels: each flag that all children have.  normalize makes
  * positive semidefinite kernels bounded. */
-static unsigned combined_flags(const KmKernel *kernel)
+static unsigned
+combined_flags(const KmKernel *kernel)
 {
     unsigned flags = KM_STATIONARY | KM_BOUNDED | KM_PSD;
 
@@ -197,14 +210,16 @@ static unsigned combined_flags(const KmKernel *kernel)
     return flags;
 }
 
-void km_kernel_update_flags(KmKernel *kernel)
+void
+km_kernel_update_flags(KmKernel *kernel)
 {
     for (size_t i = 0; i < kernel->n; i++)
         km_kernel_update_flags(kernel->child[i]);
     kernel->flags = kernel->op == KM_OP_LEAF ? kernel->leaf.flags : combined_flags(kernel);
 }
 
-static KmStatus compile_children(Compiler *compiler, KmKernelOp op, size_t n, KmNode **item, KmKernel *kernel)
+static KmStatus
+compile_children(Compiler *compiler, KmKernelOp op, size_t n, KmNode **item, KmKernel *kernel)
 {
     kernel->op = op;
     kernel->n = n;
@@ -223,7 +238,8 @@ static KmStatus compile_children(Compiler *compiler, KmKernelOp op, size_t n, Km
     return KM_OK;
 }
 
-static KmStatus compile_power(Compiler *compiler, KmNode *node, KmKernel *kernel)
+static KmStatus
+compile_power(Compiler *compiler, KmNode *node, KmKernel *kernel)
 {
     const KmNode *power = node->item[1];
     double exponent = power->kind == KM_NODE_NUMBER ? power->number : NAN;
@@ -236,7 +252,8 @@ static KmStatus compile_power(Compiler *compiler, KmNode *node, KmKernel *kernel
 }
 
 /* Names of learners, only for a better message. */
-static bool is_learner_name(const char *name)
+static bool
+is_learner_name(const char *name)
 {
     static const char *const names[] = {
         "svc", "nu_svc", "svr", "nu_svr", "one_class", "krr", "gp", "gpc", "ridge", "ridge_classifier",
@@ -251,7 +268,8 @@ static bool is_learner_name(const char *name)
     return false;
 }
 
-static KmStatus unknown_kernel(KmContext *ctx, const KmNode *node)
+static KmStatus
+unknown_kernel(KmContext *ctx, const KmNode *node)
 {
     const KmSignature **known;
     size_t n = 0;
@@ -271,7 +289,8 @@ static KmStatus unknown_kernel(KmContext *ctx, const KmNode *node)
     return km_unknown_name(ctx, node, "kernel", n + N_FUNCTIONS, known);
 }
 
-static KmStatus compile_name(Compiler *compiler, KmNode *node, KmKernel *kernel)
+static KmStatus
+compile_name(Compiler *compiler, KmNode *node, KmKernel *kernel)
 {
     const KmKernelType *type = type_named(node->text);
     KmArgs args;
@@ -288,14 +307,16 @@ static KmStatus compile_name(Compiler *compiler, KmNode *node, KmKernel *kernel)
     return unknown_kernel(compiler->ctx, node);
 }
 
-static KmStatus not_a_kernel(KmContext *ctx, const KmNode *node)
+static KmStatus
+not_a_kernel(KmContext *ctx, const KmNode *node)
 {
     km_node_fail(ctx, node, node->kind == KM_NODE_PIPE ? "a learner stands where a kernel is expected"
                  : "a kernel is expected");
     return km_hint(ctx, KM_INVALID, "Kernels are written as in rbf(gamma=0.5) + 2 * linear.");
 }
 
-static KmStatus compile(Compiler *compiler, KmNode *node, KmKernel **out)
+static KmStatus
+compile(Compiler *compiler, KmNode *node, KmKernel **out)
 {
     KM_TRY(km_poll(compiler->ctx));
     KM_TRY(km_alloc_zero(compiler->ctx, 1, out));
@@ -321,7 +342,8 @@ static KmStatus compile(Compiler *compiler, KmNode *node, KmKernel **out)
 }
 
 /* The first leaf for which the question is true, or NULL. */
-static const KmLeaf *find_leaf(const KmKernel *kernel, bool (*question)(const KmLeaf *leaf))
+static const KmLeaf *
+find_leaf(const KmKernel *kernel, bool (*question)(const KmLeaf *leaf))
 {
     if (kernel->op == KM_OP_LEAF)
         return question(&kernel->leaf) ? &kernel->leaf : NULL;
@@ -337,12 +359,14 @@ static const KmLeaf *find_leaf(const KmKernel *kernel, bool (*question)(const Km
 
 /* ---- white(): for rows of one Gram, so it means something at the top of a sum only ---- */
 
-static bool is_white(const KmLeaf *leaf)
+static bool
+is_white(const KmLeaf *leaf)
 {
     return leaf->type->geometry == KM_GEOMETRY_SAME;
 }
 
-static KmStatus check_white(KmContext *ctx, const KmKernel *kernel)
+static KmStatus
+check_white(KmContext *ctx, const KmKernel *kernel)
 {
     for (size_t i = 0; i < kernel->n; i++)
     {
@@ -356,7 +380,8 @@ static KmStatus check_white(KmContext *ctx, const KmKernel *kernel)
     return KM_OK;
 }
 
-double km_kernel_white(const KmKernel *kernel)
+double
+km_kernel_white(const KmKernel *kernel)
 {
     double variance = 0;
 
@@ -367,7 +392,8 @@ double km_kernel_white(const KmKernel *kernel)
     return variance;
 }
 
-void km_kernel_clear_white(KmKernel *kernel)
+void
+km_kernel_clear_white(KmKernel *kernel)
 {
     if (kernel->op == KM_OP_LEAF && is_white(&kernel->leaf))
         kernel->leaf.p[0] = 0;
@@ -377,24 +403,28 @@ void km_kernel_clear_white(KmKernel *kernel)
 
 /* ---- precomputed: its rows are no vectors ---- */
 
-static bool is_index(const KmLeaf *leaf)
+static bool
+is_index(const KmLeaf *leaf)
 {
     return leaf->type->domain == KM_DOMAIN_INDEX;
 }
 
-static bool is_of_vectors(const KmLeaf *leaf)
+static bool
+is_of_vectors(const KmLeaf *leaf)
 {
     KmGeometry geometry = leaf->type->geometry;
 
     return !is_index(leaf) && geometry != KM_GEOMETRY_NONE && geometry != KM_GEOMETRY_SAME;
 }
 
-bool km_kernel_is_index(const KmKernel *kernel)
+bool
+km_kernel_is_index(const KmKernel *kernel)
 {
     return find_leaf(kernel, is_index) != NULL;
 }
 
-static KmStatus check_domains(KmContext *ctx, const KmKernel *kernel)
+static KmStatus
+check_domains(KmContext *ctx, const KmKernel *kernel)
 {
     const KmLeaf *other = find_leaf(kernel, is_of_vectors);
 
@@ -404,7 +434,8 @@ static KmStatus check_domains(KmContext *ctx, const KmKernel *kernel)
                         other->type->signature.name);
 }
 
-KmStatus km_kernel_compile(KmContext *ctx, KmNode *node, KmKernel **out)
+KmStatus
+km_kernel_compile(KmContext *ctx, KmNode *node, KmKernel **out)
 {
     Compiler compiler = {.ctx = ctx};
 
@@ -413,7 +444,8 @@ KmStatus km_kernel_compile(KmContext *ctx, KmNode *node, KmKernel **out)
     return check_white(ctx, *out);
 }
 
-KmStatus km_kernel_parse(KmContext *ctx, const char *text, size_t length, KmKernel **out)
+KmStatus
+km_kernel_parse(KmContext *ctx, const char *text, size_t length, KmKernel **out)
 {
     KmNode *node;
 
@@ -423,22 +455,26 @@ KmStatus km_kernel_parse(KmContext *ctx, const char *text, size_t length, KmKern
 
 /* ---- questions about a whole expression ---- */
 
-static bool leaf_needs_data(const KmLeaf *leaf)
+static bool
+leaf_needs_data(const KmLeaf *leaf)
 {
     return km_leaf_waits_for_data(leaf) >= 0;
 }
 
-bool km_kernel_needs_data(const KmKernel *kernel)
+bool
+km_kernel_needs_data(const KmKernel *kernel)
 {
     return find_leaf(kernel, leaf_needs_data) != NULL;
 }
 
-bool km_kernel_has_grid(const KmKernel *kernel)
+bool
+km_kernel_has_grid(const KmKernel *kernel)
 {
     return find_leaf(kernel, leaf_has_grid) != NULL;
 }
 
-bool km_kernel_is_linear(const KmKernel *kernel)
+bool
+km_kernel_is_linear(const KmKernel *kernel)
 {
     const KmLeaf *leaf = &kernel->leaf;
 
@@ -447,7 +483,8 @@ bool km_kernel_is_linear(const KmKernel *kernel)
         leaf->n_scale == 0 && leaf->n_factor == 0;
 }
 
-KmStatus km_kernel_check_ready(KmContext *ctx, const KmKernel *kernel)
+KmStatus
+km_kernel_check_ready(KmContext *ctx, const KmKernel *kernel)
 {
     const KmLeaf *waiting = find_leaf(kernel, leaf_needs_data);
 
@@ -466,7 +503,8 @@ KmStatus km_kernel_check_ready(KmContext *ctx, const KmKernel *kernel)
     return KM_OK;
 }
 
-void km_kernel_leaves(const KmKernel *kernel, const KmLeaf **out)
+void
+km_kernel_leaves(const KmKernel *kernel, const KmLeaf **out)
 {
     if (kernel->op == KM_OP_LEAF)
         out[kernel->leaf.index] = &kernel->leaf;
@@ -476,7 +514,8 @@ void km_kernel_leaves(const KmKernel *kernel, const KmLeaf **out)
 
 /* ---- dimensions ---- */
 
-static KmStatus check_leaf_dimension(KmContext *ctx, const KmLeaf *leaf, size_t d)
+static KmStatus
+check_leaf_dimension(KmContext *ctx, const KmLeaf *leaf, size_t d)
 {
     const char *name = leaf->type->signature.name;
     size_t own = km_leaf_dimension(leaf, d);
@@ -493,7 +532,8 @@ static KmStatus check_leaf_dimension(KmContext *ctx, const KmLeaf *leaf, size_t 
     return KM_OK;
 }
 
-KmStatus km_kernel_check_dimension(KmContext *ctx, const KmKernel *kernel, size_t d)
+KmStatus
+km_kernel_check_dimension(KmContext *ctx, const KmKernel *kernel, size_t d)
 {
     if (d == 0)
         return km_fail(ctx, KM_DIMENSION, "rows must have at least one column");

@@ -16,7 +16,8 @@ static const KmKernelType linear = {
 
 /* ---- constant(value); a bare number in an expression is this too ---- */
 
-static KmStatus constant_compile(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+constant_compile(KmContext *ctx, KmLeaf *leaf)
 {
     (void) ctx;
     leaf->p[0] = km_arg_number(&leaf->args, "value");
@@ -25,14 +26,15 @@ static KmStatus constant_compile(KmContext *ctx, KmLeaf *leaf)
     return KM_OK;
 }
 
-static void constant_map(const KmLeaf *leaf, size_t n, double *v)
+static void
+constant_map(const KmLeaf *leaf, size_t n, double *v)
 {
     for (size_t j = 0; j < n; j++)
         v[j] = leaf->p[0];
 }
 
-static void constant_shape(const KmLeaf *leaf, size_t n, const double *v, const double *k, const double *a,
-                           double *g)
+static void
+constant_shape(const KmLeaf *leaf, size_t n, const double *v, const double *k, const double *a, double *g)
 {
     (void) leaf;
     (void) v;
@@ -53,7 +55,8 @@ static const KmKernelType constant = {
 
 /* ---- poly: (gamma <x,z> + coef0)^degree; PSD unless coef0 < 0 ---- */
 
-static KmStatus affine_compile(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+affine_compile(KmContext *ctx, KmLeaf *leaf)
 {
     (void) ctx;
     leaf->p[0] = km_arg_number(&leaf->args, "gamma");
@@ -61,7 +64,8 @@ static KmStatus affine_compile(KmContext *ctx, KmLeaf *leaf)
     return KM_OK;
 }
 
-static KmStatus poly_compile(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+poly_compile(KmContext *ctx, KmLeaf *leaf)
 {
     leaf->p[2] = km_arg_number(&leaf->args, "degree");
     KM_TRY(affine_compile(ctx, leaf));
@@ -70,29 +74,32 @@ static KmStatus poly_compile(KmContext *ctx, KmLeaf *leaf)
     return KM_OK;
 }
 
-static void poly_map(const KmLeaf *leaf, size_t n, double *v)
+static void
+poly_map(const KmLeaf *leaf, size_t n, double *v)
 {
     for (size_t j = 0; j < n; j++)
         v[j] = km_power_whole(leaf->p[0] * v[j] + leaf->p[1], leaf->p[2]);
 }
 
 /* By coef0. */
-static double poly_derivative(const KmLeaf *leaf, double v)
+static double
+poly_derivative(const KmLeaf *leaf, double v)
 {
     double degree = leaf->p[2];
 
     return degree > 0 ? degree * km_power_whole(leaf->p[0] * v + leaf->p[1], degree - 1) : 0;
 }
 
-static void poly_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
+static void
+poly_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
 {
     (void) k;
     for (size_t j = 0; j < n; j++)
         out[j] = leaf->p[0] * poly_derivative(leaf, v[j]);
 }
 
-static void poly_coef0(const KmLeaf *leaf, size_t n, const double *v, const double *k, const double *a,
-                       double *g)
+static void
+poly_coef0(const KmLeaf *leaf, size_t n, const double *v, const double *k, const double *a, double *g)
 {
     (void) k;
     for (size_t j = 0; j < n; j++)
@@ -114,22 +121,24 @@ static const KmKernelType poly = {
 
 /* ---- sigmoid: tanh(gamma <x,z> + coef0), not PSD ---- */
 
-static void sigmoid_map(const KmLeaf *leaf, size_t n, double *v)
+static void
+sigmoid_map(const KmLeaf *leaf, size_t n, double *v)
 {
     for (size_t j = 0; j < n; j++)
         v[j] = leaf->p[0] * v[j] + leaf->p[1];
     km_tanh(n, v, v);
 }
 
-static void sigmoid_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
+static void
+sigmoid_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
 {
     (void) v;
     for (size_t j = 0; j < n; j++)
         out[j] = leaf->p[0] * (1 - k[j] * k[j]);
 }
 
-static void sigmoid_coef0(const KmLeaf *leaf, size_t n, const double *v, const double *k, const double *a,
-                          double *g)
+static void
+sigmoid_coef0(const KmLeaf *leaf, size_t n, const double *v, const double *k, const double *a, double *g)
 {
     (void) leaf;
     (void) v;
@@ -150,7 +159,8 @@ static const KmKernelType sigmoid = {
 /* ---- cosine: <x,z> / (|x||z|), 0 for a zero row ---- */
 
 /* Rounding can leave [-1, 1]; NaN stays. */
-static void cosine_map(const KmLeaf *leaf, size_t n, double *v)
+static void
+cosine_map(const KmLeaf *leaf, size_t n, double *v)
 {
     (void) leaf;
     for (size_t j = 0; j < n; j++)
@@ -166,7 +176,8 @@ static const KmKernelType cosine = {
 
 /* ---- geometric: 1 / (1 - <x,z>), the sum of all powers of <x,z> < 1 ---- */
 
-static void geometric_map(const KmLeaf *leaf, size_t n, double *v)
+static void
+geometric_map(const KmLeaf *leaf, size_t n, double *v)
 {
     (void) leaf;
     for (size_t j = 0; j < n; j++)

@@ -7,8 +7,9 @@
 #include "vmath.h"
 
 /* Sum over columns of term(x_k, z_k). */
-static inline void sum_terms(double (*term)(double x, double z), size_t d, const double *x, size_t n,
-                             const double *z, double *out)
+static inline void
+sum_terms(double (*term)(double x, double z), size_t d, const double *x, size_t n, const double *z,
+          double *out)
 {
     for (size_t j = 0; j < n; j++, z += d)
     {
@@ -19,12 +20,14 @@ static inline void sum_terms(double (*term)(double x, double z), size_t d, const
 }
 
 /* (x - z)^2 / (x + z), in an order that does not overflow. */
-static inline double chi2_term(double x, double z)
+static inline double
+chi2_term(double x, double z)
 {
     return x == 0 && z == 0 ? 0 : (x - z) * ((x - z) / (x + z));
 }
 
-static void chi2_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
+static void
+chi2_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
 {
     (void) leaf;
     sum_terms(chi2_term, d, x, n, z, out);
@@ -32,17 +35,20 @@ static void chi2_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, 
 
 /* ---- chi2: exp(-gamma sum (x - z)^2 / (x + z)) ---- */
 
-static KmStatus chi2_compile(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+chi2_compile(KmContext *ctx, KmLeaf *leaf)
 {
     return km_leaf_set_rate(ctx, leaf, "gamma", km_arg_number(&leaf->args, "gamma"));
 }
 
-static void chi2_map(const KmLeaf *leaf, size_t n, double *v)
+static void
+chi2_map(const KmLeaf *leaf, size_t n, double *v)
 {
     km_exp_rate(n, -leaf->p[0], v, v);
 }
 
-static void chi2_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
+static void
+chi2_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
 {
     (void) v;
     for (size_t j = 0; j < n; j++)
@@ -64,7 +70,8 @@ static const KmKernelType chi2 = {
 
 /* ---- additive_chi2: -sum (x - z)^2 / (x + z), conditionally positive definite ---- */
 
-static void negate(const KmLeaf *leaf, size_t n, double *v)
+static void
+negate(const KmLeaf *leaf, size_t n, double *v)
 {
     (void) leaf;
     for (size_t j = 0; j < n; j++)
@@ -81,13 +88,14 @@ static const KmKernelType additive_chi2 = {
 
 /* ---- chi2_mercer: sum 2 x z / (x + z) ---- */
 
-static inline double mercer_term(double x, double z)
+static inline double
+mercer_term(double x, double z)
 {
     return x == 0 && z == 0 ? 0 : 2 * x * (z / (x + z));
 }
 
-static void mercer_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z,
-                         double *out)
+static void
+mercer_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
 {
     (void) leaf;
     sum_terms(mercer_term, d, x, n, z, out);
@@ -104,12 +112,14 @@ static const KmKernelType chi2_mercer = {
 /* ---- min: sum min(x, z) ---- */
 
 /* NaN in either stays. */
-static inline double min_term(double x, double z)
+static inline double
+min_term(double x, double z)
 {
     return x < z ? x : z <= x ? z : x + z;
 }
 
-static void min_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
+static void
+min_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
 {
     (void) leaf;
     sum_terms(min_term, d, x, n, z, out);

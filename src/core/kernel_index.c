@@ -12,8 +12,8 @@
 #define ASYMMETRY 1e-8          /* of the largest element, what rounding may make of symmetric matrices */
 
 /* NaN where z has no number within x's row. */
-static void precomputed_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z,
-                              double *out)
+static void
+precomputed_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
 {
     (void) leaf;
     for (size_t j = 0; j < n; j++, z += d)
@@ -31,7 +31,8 @@ const KmKernelType *const km_kernels_index[] = {&precomputed, NULL};
 
 /* ---- rows to be fitted ---- */
 
-static KmStatus check_number(KmContext *ctx, size_t d, const double *x)
+static KmStatus
+check_number(KmContext *ctx, size_t d, const double *x)
 {
     if (d < 2)
         return km_fail(ctx, KM_DIMENSION,
@@ -42,7 +43,8 @@ static KmStatus check_number(KmContext *ctx, size_t d, const double *x)
                    x[0]);
 }
 
-static KmStatus check_symmetry(KmContext *ctx, const double *x, const double *z, double largest)
+static KmStatus
+check_symmetry(KmContext *ctx, const double *x, const double *z, double largest)
 {
     size_t i = (size_t) x[0], j = (size_t) z[0];
 
@@ -53,7 +55,8 @@ static KmStatus check_symmetry(KmContext *ctx, const double *x, const double *z,
     return km_hint(ctx, KM_INVALID, "Use (K + K') / 2 if the difference is an error of rounding.");
 }
 
-KmStatus km_kernel_check_index(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const double *x)
+KmStatus
+km_kernel_check_index(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const double *x)
 {
     double largest = 0;
 

@@ -16,7 +16,8 @@ static const struct
 } closed_forms[] = {{0.5, 0, 0}, {1.5, 1, 0}, {2.5, 1, 1.0 / 3}};
 
 /* p = {sqrt(2 nu) / length, a, b, nu}. */
-static KmStatus set_numbers(KmContext *ctx, KmLeaf *leaf, double nu, double a, double b)
+static KmStatus
+set_numbers(KmContext *ctx, KmLeaf *leaf, double nu, double a, double b)
 {
     const KmValue *length = km_arg(&leaf->args, "length_scale");
     double root = sqrt(2 * nu);
@@ -30,12 +31,14 @@ static KmStatus set_numbers(KmContext *ctx, KmLeaf *leaf, double nu, double a, d
     return km_leaf_set_rate(ctx, leaf, "length_scale", root / length->number);
 }
 
-static KmStatus exponential_compile(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+exponential_compile(KmContext *ctx, KmLeaf *leaf)
 {
     return set_numbers(ctx, leaf, 0.5, 0, 0);
 }
 
-static KmStatus matern_compile(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+matern_compile(KmContext *ctx, KmLeaf *leaf)
 {
     double nu = km_arg_number(&leaf->args, "nu");
     KmMatern *matern;
@@ -53,7 +56,8 @@ static KmStatus matern_compile(KmContext *ctx, KmLeaf *leaf)
 
 /* ---- values ---- */
 
-static void matern_map(const KmLeaf *leaf, size_t n, double *v)
+static void
+matern_map(const KmLeaf *leaf, size_t n, double *v)
 {
     if (leaf->own == NULL)
     {
@@ -65,7 +69,8 @@ static void matern_map(const KmLeaf *leaf, size_t n, double *v)
     km_matern_values(leaf->own, n, v, v);
 }
 
-static void closed_form_f32(const KmLeaf *leaf, size_t n, float *v)
+static void
+closed_form_f32(const KmLeaf *leaf, size_t n, float *v)
 {
     float rate = (float) leaf->p[0], a = (float) leaf->p[1], b = (float) leaf->p[2];
     float decay[KM_MAX_PAIRS];
@@ -77,7 +82,8 @@ static void closed_form_f32(const KmLeaf *leaf, size_t n, float *v)
         v[j] = decay[j] == 0 ? 0 : (1 + v[j] * (a + b * v[j])) * decay[j];
 }
 
-static void general_f32(const KmLeaf *leaf, size_t n, float *v)
+static void
+general_f32(const KmLeaf *leaf, size_t n, float *v)
 {
     double wide[KM_MAX_PAIRS];
 
@@ -88,7 +94,8 @@ static void general_f32(const KmLeaf *leaf, size_t n, float *v)
         v[j] = (float) wide[j];
 }
 
-static void matern_map_f32(const KmLeaf *leaf, size_t n, float *v)
+static void
+matern_map_f32(const KmLeaf *leaf, size_t n, float *v)
 {
     for (size_t j = 0; j < n; j += KM_MAX_PAIRS)
         (leaf->own != NULL ? general_f32 : closed_form_f32)(leaf, n - j < KM_MAX_PAIRS ? n - j : KM_MAX_PAIRS,
@@ -97,7 +104,8 @@ static void matern_map_f32(const KmLeaf *leaf, size_t n, float *v)
 
 /* ---- values and dk/d|r|^2 ---- */
 
-static void general_slope(const KmLeaf *leaf, size_t n, const double *v, double *out)
+static void
+general_slope(const KmLeaf *leaf, size_t n, const double *v, double *out)
 {
     for (size_t j = 0; j < n; j++)
         out[j] = leaf->p[0] * sqrt(v[j]);
@@ -106,7 +114,8 @@ static void general_slope(const KmLeaf *leaf, size_t n, const double *v, double 
         out[j] = v[j] == 0 ? 0 : out[j] / v[j];
 }
 
-static void matern_both(const KmLeaf *leaf, size_t n, const double *v, double *k, double *slope)
+static void
+matern_both(const KmLeaf *leaf, size_t n, const double *v, double *k, double *slope)
 {
     if (leaf->own == NULL)
     {

@@ -17,7 +17,8 @@ typedef struct Metric
     double tolerance;           /* of rounding: n eps times the largest element */
 } Metric;
 
-static KmStatus check_symmetric(KmContext *ctx, const KmValue *value, Metric *metric)
+static KmStatus
+check_symmetric(KmContext *ctx, const KmValue *value, Metric *metric)
 {
     size_t n = metric->n;
     double largest = 0;
@@ -38,7 +39,8 @@ static KmStatus check_symmetric(KmContext *ctx, const KmValue *value, Metric *me
     return KM_OK;
 }
 
-static size_t largest_pivot(const Metric *metric)
+static size_t
+largest_pivot(const Metric *metric)
 {
     size_t best = 0;
 
@@ -51,7 +53,8 @@ static size_t largest_pivot(const Metric *metric)
 }
 
 /* Column `step` of L from pivot p, taken out of the complement. */
-static void eliminate(Metric *metric, size_t p, size_t step)
+static void
+eliminate(Metric *metric, size_t p, size_t step)
 {
     size_t n = metric->n;
     double root = sqrt(metric->a[p * n + p]);
@@ -67,7 +70,8 @@ static void eliminate(Metric *metric, size_t p, size_t step)
         metric->a[i * n + p] = metric->a[p * n + i] = 0;
 }
 
-static KmStatus check_remainder(KmContext *ctx, const Metric *metric)
+static KmStatus
+check_remainder(KmContext *ctx, const Metric *metric)
 {
     for (size_t i = 0; i < metric->n * metric->n; i++)
     {
@@ -77,7 +81,8 @@ static KmStatus check_remainder(KmContext *ctx, const Metric *metric)
     return KM_OK;
 }
 
-KmStatus km_leaf_set_metric(KmContext *ctx, KmLeaf *leaf, const KmValue *value)
+KmStatus
+km_leaf_set_metric(KmContext *ctx, KmLeaf *leaf, const KmValue *value)
 {
     Metric metric = {.n = value->rows};
 

@@ -11,7 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-double km_power_whole(double base, double exponent)
+double
+km_power_whole(double base, double exponent)
 {
     double result = 1;
 
@@ -27,25 +28,29 @@ double km_power_whole(double base, double exponent)
 
 /* ---- what each operation does ---- */
 
-static void add(size_t n, const double *v, double *acc)
+static void
+add(size_t n, const double *v, double *acc)
 {
     for (size_t j = 0; j < n; j++)
         acc[j] += v[j];
 }
 
-static void multiply(size_t n, const double *v, double *acc)
+static void
+multiply(size_t n, const double *v, double *acc)
 {
     for (size_t j = 0; j < n; j++)
         acc[j] *= v[j];
 }
 
-static void power(const KmKernel *kernel, const KmPairs *pairs, double *v)
+static void
+power(const KmKernel *kernel, const KmPairs *pairs, double *v)
 {
     for (size_t j = 0; j < pairs->n; j++)
         v[j] = km_power_whole(v[j], kernel->exponent);
 }
 
-static void exponential(const KmKernel *kernel, const KmPairs *pairs, double *v)
+static void
+exponential(const KmKernel *kernel, const KmPairs *pairs, double *v)
 {
     (void) kernel;
     km_exp(pairs->n, v, v);
@@ -53,7 +58,8 @@ static void exponential(const KmKernel *kernel, const KmPairs *pairs, double *v)
 
 /* sqrt(ab), a, b > 0.  sqrt(a * a) is exactly a, so that normalize(k)(x, x) is exactly 1; a product
  * that overflows or loses bits is avoided. */
-static double geometric_mean(double a, double b)
+static double
+geometric_mean(double a, double b)
 {
     double product = a * b;
 
@@ -61,7 +67,8 @@ static double geometric_mean(double a, double b)
 }
 
 /* Written so that NaN stays NaN. */
-static void normalize(const KmKernel *kernel, const KmPairs *pairs, double *v)
+static void
+normalize(const KmKernel *kernel, const KmPairs *pairs, double *v)
 {
     double x_self = pairs->x_self[kernel->normal * pairs->x_stride];
     const double *z_self = pairs->z_self + kernel->normal * pairs->z_stride;
@@ -71,7 +78,8 @@ static void normalize(const KmKernel *kernel, const KmPairs *pairs, double *v)
 }
 
 /* The diagonal of normalize: 1 or 0; keeps the child's. */
-static void normalize_self(const KmKernel *kernel, const KmPairs *pairs, double *v)
+static void
+normalize_self(const KmKernel *kernel, const KmPairs *pairs, double *v)
 {
     double *z_self = pairs->z_self + kernel->normal * pairs->z_stride;
 
@@ -100,7 +108,8 @@ static const struct
 static double *combine(const KmKernel *kernel, const KmPairs *pairs, int self);
 
 /* The value of the node, where the first leaf's was. */
-static double *evaluate(const KmKernel *kernel, const KmPairs *pairs, int self)
+static double *
+evaluate(const KmKernel *kernel, const KmPairs *pairs, int self)
 {
     Finish finish = operations[kernel->op].finish[self];
     double *acc;
@@ -115,7 +124,8 @@ static double *evaluate(const KmKernel *kernel, const KmPairs *pairs, int self)
     return acc;
 }
 
-static double *combine(const KmKernel *kernel, const KmPairs *pairs, int self)
+static double *
+combine(const KmKernel *kernel, const KmPairs *pairs, int self)
 {
     double *value = evaluate(kernel, pairs, self);
 
@@ -124,12 +134,14 @@ static double *combine(const KmKernel *kernel, const KmPairs *pairs, int self)
     return value;
 }
 
-double *km_kernel_combine(const KmKernel *kernel, const KmPairs *pairs)
+double *
+km_kernel_combine(const KmKernel *kernel, const KmPairs *pairs)
 {
     return combine(kernel, pairs, 0);
 }
 
-double *km_kernel_combine_self(const KmKernel *kernel, const KmPairs *pairs)
+double *
+km_kernel_combine_self(const KmKernel *kernel, const KmPairs *pairs)
 {
     return combine(kernel, pairs, 1);
 }

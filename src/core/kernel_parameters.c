@@ -5,7 +5,8 @@
 #include "kernel_gradient.h"
 #include "kernel_types.h"
 
-static const double *elements(const KmValue *value, size_t *n)
+static const double *
+elements(const KmValue *value, size_t *n)
 {
     bool is_list = value->kind == KM_KIND_LIST || value->kind == KM_KIND_MATRIX;
 
@@ -13,13 +14,15 @@ static const double *elements(const KmValue *value, size_t *n)
     return is_list ? value->list : &value->number;
 }
 
-const double *km_free_elements(const KmLeaf *leaf, const KmFree *free, size_t *n)
+const double *
+km_free_elements(const KmLeaf *leaf, const KmFree *free, size_t *n)
 {
     return elements(km_arg(&leaf->args, free->name), n);
 }
 
 /* A parameter whose logarithm should move is fixed at 0; below, it can only be a scalar. */
-static bool is_free(const KmFree *free, double value)
+static bool
+is_free(const KmFree *free, double value)
 {
     return free->plain || value != 0;
 }
@@ -27,7 +30,8 @@ static bool is_free(const KmFree *free, double value)
 /* ---- the list ---- */
 
 /* Those of one leaf, written to out unless it is NULL; returns their number. */
-static size_t leaf_parameters(const KmLeaf *leaf, KmParameter *out)
+static size_t
+leaf_parameters(const KmLeaf *leaf, KmParameter *out)
 {
     size_t count = 0, n;
 
@@ -47,7 +51,8 @@ static size_t leaf_parameters(const KmLeaf *leaf, KmParameter *out)
     return count;
 }
 
-KmStatus km_kernel_parameters(KmContext *ctx, const KmKernel *kernel, size_t *n, KmParameter **out)
+KmStatus
+km_kernel_parameters(KmContext *ctx, const KmKernel *kernel, size_t *n, KmParameter **out)
 {
     const KmLeaf **leaf;
     size_t filled = 0;
@@ -65,7 +70,8 @@ KmStatus km_kernel_parameters(KmContext *ctx, const KmKernel *kernel, size_t *n,
     return KM_OK;
 }
 
-KmStatus km_parameter_name(KmContext *ctx, const KmKernel *kernel, const KmParameter *parameter, KmText *out)
+KmStatus
+km_parameter_name(KmContext *ctx, const KmKernel *kernel, const KmParameter *parameter, KmText *out)
 {
     const KmValue *value = km_arg(&parameter->leaf->args, parameter->free->name);
 
@@ -84,7 +90,8 @@ KmStatus km_parameter_name(KmContext *ctx, const KmKernel *kernel, const KmParam
 /* ---- writing back ---- */
 
 /* The value's syntax with the numbers given. */
-static KmStatus make_node(KmContext *ctx, const KmValue *value, const double *number, KmNode **out)
+static KmStatus
+make_node(KmContext *ctx, const KmValue *value, const double *number, KmNode **out)
 {
     if (value->kind == KM_KIND_LIST)
         return km_node_list(ctx, value->rows, number, out);
@@ -94,7 +101,8 @@ static KmStatus make_node(KmContext *ctx, const KmValue *value, const double *nu
 }
 
 /* Set one parameter of a leaf from *next on, which moves past what was used. */
-static KmStatus set_free(KmContext *ctx, KmKernel *kernel, const KmFree *free, const double **next)
+static KmStatus
+set_free(KmContext *ctx, KmKernel *kernel, const KmFree *free, const double **next)
 {
     const KmValue *value = km_arg(&kernel->leaf.args, free->name);
     const double *old;
@@ -118,7 +126,8 @@ static KmStatus set_free(KmContext *ctx, KmKernel *kernel, const KmFree *free, c
     return km_node_set(ctx, kernel->node, free->name, node);
 }
 
-static KmStatus set_leaf(KmContext *ctx, KmKernel *kernel, const double **next)
+static KmStatus
+set_leaf(KmContext *ctx, KmKernel *kernel, const double **next)
 {
     const KmFree *free = kernel->leaf.type->free;
 
@@ -129,7 +138,8 @@ static KmStatus set_leaf(KmContext *ctx, KmKernel *kernel, const double **next)
     return km_kernel_recompile(ctx, kernel);
 }
 
-static KmStatus set_all(KmContext *ctx, KmKernel *kernel, const double **next)
+static KmStatus
+set_all(KmContext *ctx, KmKernel *kernel, const double **next)
 {
     if (kernel->op == KM_OP_LEAF)
         return set_leaf(ctx, kernel, next);
@@ -138,7 +148,8 @@ static KmStatus set_all(KmContext *ctx, KmKernel *kernel, const double **next)
     return KM_OK;
 }
 
-KmStatus km_kernel_set_parameters(KmContext *ctx, KmKernel *kernel, size_t n, const double *value)
+KmStatus
+km_kernel_set_parameters(KmContext *ctx, KmKernel *kernel, size_t n, const double *value)
 {
     const double *next = value;
     KmParameter *old;

@@ -12,7 +12,8 @@
 #define PI 3.14159265358979323846
 
 /* out[j] = factor (x - z_jk), column k of rows of d columns. */
-static void phases(double factor, size_t d, double x, size_t n, const double *z, double *out)
+static void
+phases(double factor, size_t d, double x, size_t n, const double *z, double *out)
 {
     for (size_t j = 0; j < n; j++)
         out[j] = factor * (x - z[j * d]);
@@ -21,7 +22,8 @@ static void phases(double factor, size_t d, double x, size_t n, const double *z,
 /* ---- periodic: exp(-2 v), v = sum_k sin^2(pi r_k / period) / length_k^2; p[0] = pi / period ---- */
 
 /* own: one length for all columns, or one for each. */
-static KmStatus periodic_compile(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+periodic_compile(KmContext *ctx, KmLeaf *leaf)
 {
     const KmValue *length = km_arg(&leaf->args, "length_scale");
     bool is_list = length->kind == KM_KIND_LIST;
@@ -44,13 +46,14 @@ static KmStatus periodic_compile(KmContext *ctx, KmLeaf *leaf)
     return km_leaf_set_rate(ctx, leaf, "period", PI / km_arg_number(&leaf->args, "period"));
 }
 
-static double periodic_rate(const KmLeaf *leaf, size_t k)
+static double
+periodic_rate(const KmLeaf *leaf, size_t k)
 {
     return ((const double *) leaf->own)[leaf->width > 0 ? k : 0];
 }
 
-static void periodic_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z,
-                           double *out)
+static void
+periodic_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
 {
     double sine[KM_MAX_PAIRS], cosine[KM_MAX_PAIRS];
 
@@ -64,13 +67,15 @@ static void periodic_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t
     }
 }
 
-static void periodic_map(const KmLeaf *leaf, size_t n, double *v)
+static void
+periodic_map(const KmLeaf *leaf, size_t n, double *v)
 {
     (void) leaf;
     km_exp_rate(n, -2, v, v);
 }
 
-static void periodic_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
+static void
+periodic_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
 {
     (void) leaf;
     (void) v;
@@ -79,8 +84,9 @@ static void periodic_slope(const KmLeaf *leaf, size_t n, const double *v, const 
 }
 
 /* -sin(2 phase) phase / (length^2 period) */
-static void periodic_period(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z,
-                            const double *a, double *g)
+static void
+periodic_period(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, const double *a,
+                double *g)
 {
     double phase[KM_MAX_PAIRS], sine[KM_MAX_PAIRS], cosine[KM_MAX_PAIRS];
     double period = km_arg_number(&leaf->args, "period");
@@ -95,8 +101,9 @@ static void periodic_period(const KmLeaf *leaf, size_t d, const double *x, size_
 }
 
 /* -2 sin^2(phase) / length^3 */
-static void periodic_length(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z,
-                            const double *a, double *g)
+static void
+periodic_length(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, const double *a,
+                double *g)
 {
     double sine[KM_MAX_PAIRS], cosine[KM_MAX_PAIRS];
 
@@ -129,12 +136,14 @@ static const KmKernelType periodic = {
 
 /* ---- wave: cos(2 pi sum_k r_k / period); p[0] = 2 pi / period.  The cosine of |r| is indefinite. ---- */
 
-static KmStatus wave_compile(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+wave_compile(KmContext *ctx, KmLeaf *leaf)
 {
     return km_leaf_set_rate(ctx, leaf, "period", 2 * PI / km_arg_number(&leaf->args, "period"));
 }
 
-static void sum_differences(size_t d, const double *x, size_t n, const double *z, double *out)
+static void
+sum_differences(size_t d, const double *x, size_t n, const double *z, double *out)
 {
     for (size_t j = 0; j < n; j++)
     {
@@ -144,7 +153,8 @@ static void sum_differences(size_t d, const double *x, size_t n, const double *z
     }
 }
 
-static void wave_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
+static void
+wave_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
 {
     double sine[KM_MAX_PAIRS];
 
@@ -155,8 +165,9 @@ static void wave_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, 
 }
 
 /* sin(phase) phase / period */
-static void wave_period(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z,
-                        const double *a, double *g)
+static void
+wave_period(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, const double *a,
+            double *g)
 {
     double phase[KM_MAX_PAIRS], sine[KM_MAX_PAIRS], cosine[KM_MAX_PAIRS];
 
@@ -187,7 +198,8 @@ typedef struct Mixture
     const double *weight, *mean, *variance;     /* q; q x d; q x d */
 } Mixture;
 
-static KmStatus mixture_compile(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+mixture_compile(KmContext *ctx, KmLeaf *leaf)
 {
     const KmValue *weights = km_arg(&leaf->args, "weights"), *means = km_arg(&leaf->args, "means");
     const KmValue *variances = km_arg(&leaf->args, "variances");
@@ -213,8 +225,8 @@ typedef struct Factor
     double r[KM_MAX_PAIRS], e[KM_MAX_PAIRS], s[KM_MAX_PAIRS], c[KM_MAX_PAIRS];
 } Factor;
 
-static void factor_fill(const Mixture *mixture, size_t q, size_t k, const double *x, size_t n,
-                        const double *z, Factor *f)
+static void
+factor_fill(const Mixture *mixture, size_t q, size_t k, const double *x, size_t n, const double *z, Factor *f)
 {
     double mean = mixture->mean[q * mixture->d + k], variance = mixture->variance[q * mixture->d + k];
 
@@ -229,8 +241,9 @@ static void factor_fill(const Mixture *mixture, size_t q, size_t k, const double
 }
 
 /* out = start times the factors of all columns but one (skip; SIZE_MAX: none). */
-static void multiply_factors(const Mixture *mixture, size_t q, size_t skip, const double *x, size_t n,
-                             const double *z, double *out)
+static void
+multiply_factors(const Mixture *mixture, size_t q, size_t skip, const double *x, size_t n, const double *z,
+                 double *out)
 {
     Factor f;
 
@@ -244,14 +257,15 @@ static void multiply_factors(const Mixture *mixture, size_t q, size_t skip, cons
     }
 }
 
-static void fill(size_t n, double value, double *out)
+static void
+fill(size_t n, double value, double *out)
 {
     for (size_t j = 0; j < n; j++)
         out[j] = value;
 }
 
-static void mixture_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z,
-                          double *out)
+static void
+mixture_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
 {
     const Mixture *mixture = leaf->own;
     double part[KM_MAX_PAIRS];
@@ -267,8 +281,9 @@ static void mixture_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t 
     }
 }
 
-static void mixture_weights(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z,
-                            const double *a, double *g)
+static void
+mixture_weights(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, const double *a,
+                double *g)
 {
     const Mixture *mixture = leaf->own;
     double part[KM_MAX_PAIRS];
@@ -284,8 +299,9 @@ static void mixture_weights(const KmLeaf *leaf, size_t d, const double *x, size_
 }
 
 /* Derivatives of each factor, times the others. */
-static void mixture_factors(const KmLeaf *leaf, bool by_mean, const double *x, size_t n, const double *z,
-                            const double *a, double *g)
+static void
+mixture_factors(const KmLeaf *leaf, bool by_mean, const double *x, size_t n, const double *z, const double *a,
+                double *g)
 {
     const Mixture *mixture = leaf->own;
     double part[KM_MAX_PAIRS];
@@ -305,15 +321,17 @@ static void mixture_factors(const KmLeaf *leaf, bool by_mean, const double *x, s
     }
 }
 
-static void mixture_means(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z,
-                          const double *a, double *g)
+static void
+mixture_means(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, const double *a,
+              double *g)
 {
     (void) d;
     mixture_factors(leaf, true, x, n, z, a, g);
 }
 
-static void mixture_variances(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z,
-                              const double *a, double *g)
+static void
+mixture_variances(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, const double *a,
+                  double *g)
 {
     (void) d;
     mixture_factors(leaf, false, x, n, z, a, g);
@@ -321,8 +339,8 @@ static void mixture_variances(const KmLeaf *leaf, size_t d, const double *x, siz
 
 /* A component drawn by its weight; cosines of single columns multiply, so each column has a sign of its
  * own: w_k = 2 pi (+-mu_k + sqrt(v_k) normal). */
-static KmStatus mixture_sample(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d,
-                               double *w)
+static KmStatus
+mixture_sample(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w)
 {
     const Mixture *mixture = leaf->own;
     double total = 0;

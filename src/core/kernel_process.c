@@ -9,8 +9,8 @@
 
 /* ---- brownian: prod_k min(x_k, z_k), elements >= 0 ---- */
 
-static void brownian_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z,
-                           double *out)
+static void
+brownian_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
 {
     (void) leaf;
     for (size_t j = 0; j < n; j++, z += d)
@@ -34,7 +34,8 @@ static const KmKernelType brownian = {
  *   v = d/2 log(2 / (exp(u - u') + exp(u' - u))) - |x - z|^2 / (exp 2u + exp 2u').
  * The power d/2 is what makes it positive semidefinite for d > 1. ---- */
 
-static KmStatus gibbs_compile(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+gibbs_compile(KmContext *ctx, KmLeaf *leaf)
 {
     const KmValue *value = km_arg(&leaf->args, "log_length");
 
@@ -46,7 +47,8 @@ static KmStatus gibbs_compile(KmContext *ctx, KmLeaf *leaf)
     return KM_OK;
 }
 
-static double log_length(const KmLeaf *leaf, size_t d, const double *x)
+static double
+log_length(const KmLeaf *leaf, size_t d, const double *x)
 {
     const double *coefficient = leaf->own;
     double sum = coefficient[0];
@@ -63,7 +65,8 @@ typedef struct Gibbs
     double x_square, z_square[KM_MAX_PAIRS];
 } Gibbs;
 
-static void gibbs_fill(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, Gibbs *g)
+static void
+gibbs_fill(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, Gibbs *g)
 {
     double u = log_length(leaf, d, x);
 
@@ -86,7 +89,8 @@ static void gibbs_fill(const KmLeaf *leaf, size_t d, const double *x, size_t n, 
         g->distance[j] = g->distance[j] == 0 ? 0 : g->distance[j] / (g->x_square + g->z_square[j]);
 }
 
-static void gibbs_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
+static void
+gibbs_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
 {
     Gibbs g;
 
@@ -98,13 +102,15 @@ static void gibbs_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n,
         out[j] = 0.5 * (double) d * out[j] - g.distance[j];
 }
 
-static void gibbs_map(const KmLeaf *leaf, size_t n, double *v)
+static void
+gibbs_map(const KmLeaf *leaf, size_t n, double *v)
 {
     (void) leaf;
     km_exp(n, v, v);
 }
 
-static void gibbs_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
+static void
+gibbs_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
 {
     (void) leaf;
     (void) v;
@@ -114,8 +120,9 @@ static void gibbs_slope(const KmLeaf *leaf, size_t n, const double *v, const dou
 
 /* dv/da = 2 D; dv/db_k = -(d/2) tanh(u - u') (x_k - z_k) + 2 D (share x_k + (1 - share) z_k), D the scaled
  * distance, share = l^2 / (l^2 + l'^2). */
-static void gibbs_coefficients(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z,
-                               const double *a, double *g)
+static void
+gibbs_coefficients(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, const double *a,
+                   double *g)
 {
     Gibbs pair;
 
@@ -149,14 +156,16 @@ static const KmKernelType gibbs = {
 /* ---- white(variance): noise of single rows, so 0 for different rows even if their values agree.  Not free:
  * a Gaussian process has its noise for that. ---- */
 
-static KmStatus white_compile(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+white_compile(KmContext *ctx, KmLeaf *leaf)
 {
     (void) ctx;
     leaf->p[0] = km_arg_number(&leaf->args, "variance");
     return KM_OK;
 }
 
-static void white_map(const KmLeaf *leaf, size_t n, double *v)
+static void
+white_map(const KmLeaf *leaf, size_t n, double *v)
 {
     for (size_t j = 0; j < n; j++)
         v[j] *= leaf->p[0];

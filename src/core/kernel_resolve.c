@@ -29,14 +29,16 @@ typedef struct Rows
     const size_t *column;       /* the leaf's columns in it; NULL: all */
 } Rows;
 
-static double weight_of(const Rows *rows, size_t i)
+static double
+weight_of(const Rows *rows, size_t i)
 {
     return rows->w != NULL ? rows->w[i] : 1;
 }
 
 /* ---- scale ---- */
 
-static KmStatus gamma_scale(KmContext *ctx, const Rows *rows, KmPairwise distance, double *out)
+static KmStatus
+gamma_scale(KmContext *ctx, const Rows *rows, KmPairwise distance, double *out)
 {
     double variance;
 
@@ -67,7 +69,8 @@ typedef struct Sample
 } Sample;
 
 /* First place whose hash is not below the given one. */
-static size_t sample_place(const Sample *sample, uint64_t hash)
+static size_t
+sample_place(const Sample *sample, uint64_t hash)
 {
     size_t low = 0, high = sample->n;
 
@@ -84,7 +87,8 @@ static size_t sample_place(const Sample *sample, uint64_t hash)
 }
 
 /* A row that left the sample never comes back, because only smaller hashes push it out: weights are whole. */
-static void sample_add(Sample *sample, uint64_t hash, size_t row, double weight)
+static void
+sample_add(Sample *sample, uint64_t hash, size_t row, double weight)
 {
     size_t place = sample_place(sample, hash);
 
@@ -101,7 +105,8 @@ static void sample_add(Sample *sample, uint64_t hash, size_t row, double weight)
         sample->n++;
 }
 
-static KmStatus sample_fill(KmContext *ctx, const Rows *rows, Sample *sample)
+static KmStatus
+sample_fill(KmContext *ctx, const Rows *rows, Sample *sample)
 {
     for (size_t i = 0; i < rows->n; i++)
     {
@@ -122,7 +127,8 @@ typedef struct Pair
 } Pair;
 
 /* Divide the weights by a power of two, so that no product of two is too large or too small; exact. */
-static double scale_weights(Sample *sample)
+static double
+scale_weights(Sample *sample)
 {
     double largest = 0;
     int exponent;
@@ -136,7 +142,8 @@ static double scale_weights(Sample *sample)
 }
 
 /* All pairs of the sampled rows. */
-static KmStatus fill_pairs(KmContext *ctx, const Rows *rows, const Sample *sample, KmPairwise what, Pair *out)
+static KmStatus
+fill_pairs(KmContext *ctx, const Rows *rows, const Sample *sample, KmPairwise what, Pair *out)
 {
     size_t n = sample->n, ld = (n + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH * KM_PANEL_WIDTH;
     KmPanel panel;
@@ -162,7 +169,8 @@ static KmStatus fill_pairs(KmContext *ctx, const Rows *rows, const Sample *sampl
 
 /* Pairs (counted by weight) within one content, w (w - 1) / 2, all at distance 0; weights in units of
  * `one`. */
-static double equal_pairs(const Sample *sample, double one)
+static double
+equal_pairs(const Sample *sample, double one)
 {
     double weight = 0;
 
@@ -179,7 +187,8 @@ typedef struct Split
 } Split;
 
 /* Move those at a distance <= limit to the front. */
-static Split split_pairs(size_t n, Pair *pair, double limit)
+static Split
+split_pairs(size_t n, Pair *pair, double limit)
 {
     Split split = {.next = INFINITY};
 
@@ -199,7 +208,8 @@ static Split split_pairs(size_t n, Pair *pair, double limit)
 }
 
 /* Bits of non-negative doubles are ordered as their values. */
-static uint64_t bits_of(double value)
+static uint64_t
+bits_of(double value)
 {
     uint64_t bits;
 
@@ -207,7 +217,8 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-static double from_bits(uint64_t bits)
+static double
+from_bits(uint64_t bits)
 {
     double value;
 
@@ -215,7 +226,8 @@ static double from_bits(uint64_t bits)
     return value;
 }
 
-static void find_range(size_t n, const Pair *pair, double *least, double *most)
+static void
+find_range(size_t n, const Pair *pair, double *least, double *most)
 {
     *least = INFINITY;
     *most = 0;
@@ -229,8 +241,8 @@ static void find_range(size_t n, const Pair *pair, double *least, double *most)
 /* The distance up to which pairs weigh `half`, by bisection over the bits of the answer, where each pass sees
  * only the pairs that may still be it; `below`: the weight of what comes before them all.  Between two
  * distances, the lower and the upper one. */
-static KmStatus middle_pair(KmContext *ctx, size_t n, Pair *pair, double below, double half, double *lower,
-                            double *upper)
+static KmStatus
+middle_pair(KmContext *ctx, size_t n, Pair *pair, double below, double half, double *lower, double *upper)
 {
     double least, most, beyond = INFINITY;
     uint64_t low, high;
@@ -259,13 +271,15 @@ static KmStatus middle_pair(KmContext *ctx, size_t n, Pair *pair, double below, 
     return KM_OK;
 }
 
-static double distance_of(KmPairwise what, double value)
+static double
+distance_of(KmPairwise what, double value)
 {
     return what == KM_PAIR_SQDIST ? sqrt(value) : value;
 }
 
 /* zero: the weight of the pairs of equal rows.  Distances of others may underflow to 0 as well. */
-static KmStatus median_of(KmContext *ctx, size_t n, Pair *pair, double zero, KmPairwise what, double *out)
+static KmStatus
+median_of(KmContext *ctx, size_t n, Pair *pair, double zero, KmPairwise what, double *out)
 {
     Split split = split_pairs(n, pair, 0);
     double all, lower, upper;
@@ -285,7 +299,8 @@ static KmStatus median_of(KmContext *ctx, size_t n, Pair *pair, double zero, KmP
     return KM_OK;
 }
 
-static KmStatus median_distance(KmContext *ctx, const Rows *rows, KmPairwise what, double *out)
+static KmStatus
+median_distance(KmContext *ctx, const Rows *rows, KmPairwise what, double *out)
 {
     Sample *sample;
     Pair *pair;
@@ -304,8 +319,9 @@ static KmStatus median_distance(KmContext *ctx, const Rows *rows, KmPairwise wha
     return KM_OK;
 }
 
-KmStatus km_median_distance(KmContext *ctx, size_t n, size_t d, const double *x, const double *w,
-                            KmPairwise what, double *out)
+KmStatus
+km_median_distance(KmContext *ctx, size_t n, size_t d, const double *x, const double *w, KmPairwise what,
+                   double *out)
 {
     Rows rows = {.n = n, .d = d, .x = x, .w = w};
 
@@ -314,7 +330,8 @@ KmStatus km_median_distance(KmContext *ctx, size_t n, size_t d, const double *x,
 
 /* ---- the words ---- */
 
-static KmStatus gamma_auto(KmContext *ctx, const Rows *rows, KmPairwise distance, double *out)
+static KmStatus
+gamma_auto(KmContext *ctx, const Rows *rows, KmPairwise distance, double *out)
 {
     (void) ctx;
     (void) distance;
@@ -322,7 +339,8 @@ static KmStatus gamma_auto(KmContext *ctx, const Rows *rows, KmPairwise distance
     return KM_OK;
 }
 
-static KmStatus gamma_median(KmContext *ctx, const Rows *rows, KmPairwise distance, double *out)
+static KmStatus
+gamma_median(KmContext *ctx, const Rows *rows, KmPairwise distance, double *out)
 {
     double median;
 
@@ -337,8 +355,8 @@ static const struct
     KmStatus (*gamma)(KmContext *ctx, const Rows *rows, KmPairwise distance, double *out);
 } words[] = {{"auto", gamma_auto}, {"scale", gamma_scale}, {"median", gamma_median}};
 
-static KmStatus gamma_of_word(KmContext *ctx, const Rows *rows, KmPairwise distance, const char *word,
-                              double *out)
+static KmStatus
+gamma_of_word(KmContext *ctx, const Rows *rows, KmPairwise distance, const char *word, double *out)
 {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
     {
@@ -353,7 +371,8 @@ static KmStatus gamma_of_word(KmContext *ctx, const Rows *rows, KmPairwise dista
 /* ---- leaves ---- */
 
 /* The rows with the leaf's columns only; *copy is what to free afterwards. */
-static KmStatus choose_columns(KmContext *ctx, const KmLeaf *leaf, const Rows *all, Rows *out, double **copy)
+static KmStatus
+choose_columns(KmContext *ctx, const KmLeaf *leaf, const Rows *all, Rows *out, double **copy)
 {
     *out = *all;
     *copy = NULL;
@@ -371,7 +390,8 @@ static KmStatus choose_columns(KmContext *ctx, const KmLeaf *leaf, const Rows *a
     return KM_OK;
 }
 
-static KmStatus resolve_leaf(KmContext *ctx, KmKernel *kernel, const Rows *all)
+static KmStatus
+resolve_leaf(KmContext *ctx, KmKernel *kernel, const Rows *all)
 {
     KmLeaf *leaf = &kernel->leaf;
     int i = km_leaf_waits_for_data(leaf);
@@ -392,7 +412,8 @@ static KmStatus resolve_leaf(KmContext *ctx, KmKernel *kernel, const Rows *all)
     return km_leaf_compile(ctx, leaf->type, kernel->node, leaf);
 }
 
-static KmStatus resolve(KmContext *ctx, KmKernel *kernel, const Rows *rows)
+static KmStatus
+resolve(KmContext *ctx, KmKernel *kernel, const Rows *rows)
 {
     if (kernel->op == KM_OP_LEAF)
         return resolve_leaf(ctx, kernel, rows);
@@ -401,8 +422,8 @@ static KmStatus resolve(KmContext *ctx, KmKernel *kernel, const Rows *rows)
     return KM_OK;
 }
 
-KmStatus km_kernel_resolve(KmContext *ctx, KmKernel *kernel, size_t n, size_t d, const double *x,
-                           const double *w)
+KmStatus
+km_kernel_resolve(KmContext *ctx, KmKernel *kernel, size_t n, size_t d, const double *x, const double *w)
 {
     Rows rows = {.n = n, .d = d, .x = x, .w = w};
 
@@ -410,7 +431,8 @@ KmStatus km_kernel_resolve(KmContext *ctx, KmKernel *kernel, size_t n, size_t d,
     return resolve(ctx, kernel, &rows);
 }
 
-KmStatus km_kernel_resolve_survey(KmContext *ctx, KmKernel *kernel, const KmSurvey *survey)
+KmStatus
+km_kernel_resolve_survey(KmContext *ctx, KmKernel *kernel, const KmSurvey *survey)
 {
     Rows rows = {.d = survey->d, .survey = survey};
     double *x, *w;

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-size_t km_leaf_dimension(const KmLeaf *leaf, size_t d)
+size_t
+km_leaf_dimension(const KmLeaf *leaf, size_t d)
 {
     if (leaf->type->geometry == KM_GEOMETRY_NONE || leaf->type->geometry == KM_GEOMETRY_SAME)
         return 0;
@@ -16,7 +17,8 @@ size_t km_leaf_dimension(const KmLeaf *leaf, size_t d)
 
 /* ---- domains; NaN, which prediction lets through, is in all of them ---- */
 
-KmStatus km_leaf_check_row(KmContext *ctx, const KmLeaf *leaf, size_t row, size_t d_leaf, const double *x)
+KmStatus
+km_leaf_check_row(KmContext *ctx, const KmLeaf *leaf, size_t row, size_t d_leaf, const double *x)
 {
     for (size_t k = 0; k < d_leaf && leaf->type->nonnegative; k++)
     {
@@ -28,8 +30,8 @@ KmStatus km_leaf_check_row(KmContext *ctx, const KmLeaf *leaf, size_t row, size_
     return KM_OK;
 }
 
-KmStatus km_leaf_check_values(KmContext *ctx, const KmLeaf *leaf, size_t i, size_t j, size_t n,
-                              const double *v)
+KmStatus
+km_leaf_check_values(KmContext *ctx, const KmLeaf *leaf, size_t i, size_t j, size_t n, const double *v)
 {
     for (size_t p = 0; p < n && leaf->type->below > 0; p++)
     {
@@ -42,7 +44,8 @@ KmStatus km_leaf_check_values(KmContext *ctx, const KmLeaf *leaf, size_t i, size
 
 /* ---- the leaf's own rows ---- */
 
-static void choose_columns(const KmLeaf *leaf, size_t d_leaf, const double *x, double *out)
+static void
+choose_columns(const KmLeaf *leaf, size_t d_leaf, const double *x, double *out)
 {
     for (size_t k = 0; k < d_leaf; k++)
         out[k] = x[leaf->n_dims > 0 ? leaf->dims[k] : k];
@@ -51,7 +54,8 @@ static void choose_columns(const KmLeaf *leaf, size_t d_leaf, const double *x, d
 }
 
 /* out = L'x for the chosen columns of x. */
-static void turn(const KmLeaf *leaf, const double *x, double *out)
+static void
+turn(const KmLeaf *leaf, const double *x, double *out)
 {
     size_t d = leaf->n_factor;
 
@@ -66,7 +70,8 @@ static void turn(const KmLeaf *leaf, const double *x, double *out)
 }
 
 /* To length 1; through the largest element, so that nothing overflows or vanishes.  A zero row stays. */
-static void scale_to_unit(size_t d, double *x)
+static void
+scale_to_unit(size_t d, double *x)
 {
     double largest = 0, sum = 0, length;
 
@@ -84,7 +89,8 @@ static void scale_to_unit(size_t d, double *x)
         x[k] /= length;
 }
 
-KmStatus km_leaf_rows(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *x, double *out)
+KmStatus
+km_leaf_rows(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *x, double *out)
 {
     size_t d_leaf = km_leaf_dimension(leaf, d);
 
@@ -105,7 +111,8 @@ KmStatus km_leaf_rows(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, co
 /* ---- the diagonal ---- */
 
 /* <x,x> as panel.h sums it. */
-static double self_dot(size_t d, const double *x)
+static double
+self_dot(size_t d, const double *x)
 {
     double sum = 0;
 
@@ -114,7 +121,8 @@ static double self_dot(size_t d, const double *x)
     return sum;
 }
 
-static double self_cosine(size_t d, const double *x)
+static double
+self_cosine(size_t d, const double *x)
 {
     for (size_t k = 0; k < d; k++)
     {
@@ -124,7 +132,8 @@ static double self_cosine(size_t d, const double *x)
     return 0;
 }
 
-static double self_geometry(const KmLeaf *leaf, size_t d, const double *x)
+static double
+self_geometry(const KmLeaf *leaf, size_t d, const double *x)
 {
     double value = 0;
 
@@ -144,13 +153,15 @@ static double self_geometry(const KmLeaf *leaf, size_t d, const double *x)
     }
 }
 
-void km_leaf_self_geometry(const KmLeaf *leaf, size_t n, size_t d_leaf, const double *rows, double *out)
+void
+km_leaf_self_geometry(const KmLeaf *leaf, size_t n, size_t d_leaf, const double *rows, double *out)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = self_geometry(leaf, d_leaf, rows + i * d_leaf);
 }
 
-void km_leaf_self(const KmLeaf *leaf, size_t n, size_t d_leaf, const double *rows, double *out)
+void
+km_leaf_self(const KmLeaf *leaf, size_t n, size_t d_leaf, const double *rows, double *out)
 {
     km_leaf_self_geometry(leaf, n, d_leaf, rows, out);
     if (leaf->type->map != NULL)

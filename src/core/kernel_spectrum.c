@@ -18,12 +18,14 @@
 /* Streams of a seed, some for each leaf, away from the small numbers that others use. */
 typedef enum Stream { STREAM_COORDINATES, STREAM_GAMMA_NORMALS, STREAM_GAMMA_UNIFORMS } Stream;
 
-uint64_t km_leaf_stream(const KmLeaf *leaf, unsigned s)
+uint64_t
+km_leaf_stream(const KmLeaf *leaf, unsigned s)
 {
     return (UINT64_C(0x73706563) << 32) + KM_STREAMS * leaf->index + s;
 }
 
-KmStatus km_leaf_normals(KmContext *ctx, const KmLeaf *leaf, unsigned s, uint64_t seed, size_t n, double *out)
+KmStatus
+km_leaf_normals(KmContext *ctx, const KmLeaf *leaf, unsigned s, uint64_t seed, size_t n, double *out)
 {
     for (size_t i = 0; i < n; i += CHUNK)
     {
@@ -38,7 +40,8 @@ KmStatus km_leaf_normals(KmContext *ctx, const KmLeaf *leaf, unsigned s, uint64_
 #define ATTEMPTS 64             /* each succeeds with probability > 0.95 */
 
 /* Number i of shape >= 1. */
-static double gamma_variate(const KmLeaf *leaf, uint64_t seed, double shape, size_t i)
+static double
+gamma_variate(const KmLeaf *leaf, uint64_t seed, double shape, size_t i)
 {
     double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
 
@@ -56,7 +59,8 @@ static double gamma_variate(const KmLeaf *leaf, uint64_t seed, double shape, siz
 }
 
 /* A root of a gamma variate for each row.  The shape below 1 is one more, times uniform^(1/shape). */
-static double gamma_root(const KmLeaf *leaf, uint64_t seed, double shape, size_t i)
+static double
+gamma_root(const KmLeaf *leaf, uint64_t seed, double shape, size_t i)
 {
     uint64_t last = (i + 1) * ATTEMPTS - 1;
     double u;
@@ -70,7 +74,8 @@ static double gamma_root(const KmLeaf *leaf, uint64_t seed, double shape, size_t
 /* ---- samplers ---- */
 
 /* exp(-gamma |r|^2): normal of variance 2 gamma in each coordinate. */
-KmStatus km_sample_normal(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w)
+KmStatus
+km_sample_normal(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w)
 {
     double deviation = sqrt(2 * leaf->p[0]);
 
@@ -81,7 +86,8 @@ KmStatus km_sample_normal(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, siz
 }
 
 /* exp(-gamma |r|_1): Cauchy of scale gamma in each coordinate, gamma tan(pi (u - 1/2)). */
-KmStatus km_sample_cauchy(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w)
+KmStatus
+km_sample_cauchy(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w)
 {
     double cosine[CHUNK];
 
@@ -100,8 +106,9 @@ KmStatus km_sample_cauchy(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, siz
 }
 
 /* Normal rows, each times the factor and times (or divided by) the root of a gamma variate. */
-static KmStatus sample_scaled(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, double shape, double factor,
-                              bool divide, size_t m, size_t d, double *w)
+static KmStatus
+sample_scaled(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, double shape, double factor, bool divide,
+              size_t m, size_t d, double *w)
 {
     KM_TRY(km_leaf_normals(ctx, leaf, STREAM_COORDINATES, seed, m * d, w));
     for (size_t i = 0; i < m; i++)
@@ -117,14 +124,16 @@ static KmStatus sample_scaled(KmContext *ctx, const KmLeaf *leaf, uint64_t seed,
 }
 
 /* exp(-u G) averaged over a gamma variate G of shape alpha is (1 + u)^-alpha. */
-KmStatus km_sample_mixed(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w)
+KmStatus
+km_sample_mixed(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w)
 {
     return sample_scaled(ctx, leaf, seed, leaf->p[1], sqrt(2 * leaf->p[0]), false, m, d, w);
 }
 
 /* matern and exponential: multivariate t of 2 nu degrees of freedom, a normal vector over the root of a
  * chi-square, which is twice a gamma variate of shape nu. */
-KmStatus km_sample_student(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w)
+KmStatus
+km_sample_student(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, size_t d, double *w)
 {
     return sample_scaled(ctx, leaf, seed, leaf->p[3], leaf->p[0] * sqrt(0.5), true, m, d, w);
 }

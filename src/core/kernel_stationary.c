@@ -15,7 +15,8 @@ const char *const km_data_words[] = {"auto", "scale", "median", NULL};
 
 /* ---- numbers from arguments ---- */
 
-KmStatus km_leaf_set_rate(KmContext *ctx, KmLeaf *leaf, const char *name, double rate)
+KmStatus
+km_leaf_set_rate(KmContext *ctx, KmLeaf *leaf, const char *name, double rate)
 {
     const KmValue *value = km_arg(&leaf->args, name);
 
@@ -26,7 +27,8 @@ KmStatus km_leaf_set_rate(KmContext *ctx, KmLeaf *leaf, const char *name, double
     return KM_OK;
 }
 
-KmStatus km_leaf_set_scale(KmContext *ctx, KmLeaf *leaf, const KmValue *lengths)
+KmStatus
+km_leaf_set_scale(KmContext *ctx, KmLeaf *leaf, const KmValue *lengths)
 {
     leaf->n_scale = leaf->width = lengths->rows;
     leaf->width_of = "length_scale";
@@ -42,7 +44,8 @@ KmStatus km_leaf_set_scale(KmContext *ctx, KmLeaf *leaf, const KmValue *lengths)
 }
 
 /* p[0] = factor / length^2, or factor alone where each column has its length. */
-static KmStatus set_squared_length(KmContext *ctx, KmLeaf *leaf, double factor)
+static KmStatus
+set_squared_length(KmContext *ctx, KmLeaf *leaf, double factor)
 {
     const KmValue *length = km_arg(&leaf->args, "length_scale");
 
@@ -55,7 +58,8 @@ static KmStatus set_squared_length(KmContext *ctx, KmLeaf *leaf, double factor)
 /* ---- rbf: exp(-gamma |r|^2) ---- */
 
 /* A gamma, one length, a length for each column, or a metric. */
-static KmStatus rbf_compile(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+rbf_compile(KmContext *ctx, KmLeaf *leaf)
 {
     const KmValue *length = km_arg(&leaf->args, "length_scale");
     const KmValue *metric = km_arg(&leaf->args, "metric");
@@ -69,17 +73,20 @@ static KmStatus rbf_compile(KmContext *ctx, KmLeaf *leaf)
 }
 
 /* exp(-p[0] v), of a squared or a 1-norm distance. */
-static void decay_map(const KmLeaf *leaf, size_t n, double *v)
+static void
+decay_map(const KmLeaf *leaf, size_t n, double *v)
 {
     km_exp_rate(n, -leaf->p[0], v, v);
 }
 
-static void decay_map_f32(const KmLeaf *leaf, size_t n, float *v)
+static void
+decay_map_f32(const KmLeaf *leaf, size_t n, float *v)
 {
     km_exp_f32(n, (float) -leaf->p[0], v, v);
 }
 
-static void decay_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
+static void
+decay_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
 {
     (void) v;
     for (size_t j = 0; j < n; j++)
@@ -104,7 +111,8 @@ static const KmKernelType rbf = {
 
 /* ---- laplacian: exp(-gamma |r|_1) ---- */
 
-static KmStatus laplacian_compile(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+laplacian_compile(KmContext *ctx, KmLeaf *leaf)
 {
     return km_leaf_set_rate(ctx, leaf, "gamma", km_arg_number(&leaf->args, "gamma"));
 }
@@ -125,7 +133,8 @@ static const KmKernelType laplacian = {
 /* ---- rational_quadratic: (1 + u)^-alpha, u = |r|^2 / (2 alpha length^2) ---- */
 
 /* p = {1 / (2 alpha length^2), alpha} */
-static KmStatus rational_quadratic_compile(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+rational_quadratic_compile(KmContext *ctx, KmLeaf *leaf)
 {
     leaf->p[1] = km_arg_number(&leaf->args, "alpha");
     if (!(0.5 / leaf->p[1] > 0 && 0.5 / leaf->p[1] <= DBL_MAX))
@@ -134,7 +143,8 @@ static KmStatus rational_quadratic_compile(KmContext *ctx, KmLeaf *leaf)
     return set_squared_length(ctx, leaf, 0.5 / leaf->p[1]);
 }
 
-static void rational_quadratic_map(const KmLeaf *leaf, size_t n, double *v)
+static void
+rational_quadratic_map(const KmLeaf *leaf, size_t n, double *v)
 {
     for (size_t j = 0; j < n; j++)
         v[j] *= leaf->p[0];
@@ -144,16 +154,17 @@ static void rational_quadratic_map(const KmLeaf *leaf, size_t n, double *v)
     km_exp(n, v, v);
 }
 
-static void rational_quadratic_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k,
-                                     double *out)
+static void
+rational_quadratic_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
 {
     for (size_t j = 0; j < n; j++)
         out[j] = -leaf->p[1] * leaf->p[0] * k[j] / (1 + leaf->p[0] * v[j]);
 }
 
 /* k (u / (1 + u) - log(1 + u)), because u goes as 1 / alpha. */
-static void rational_quadratic_alpha(const KmLeaf *leaf, size_t n, const double *v, const double *k,
-                                     const double *a, double *g)
+static void
+rational_quadratic_alpha(const KmLeaf *leaf, size_t n, const double *v, const double *k, const double *a,
+                         double *g)
 {
     double logs[KM_MAX_PAIRS];
 
@@ -184,19 +195,22 @@ static const KmKernelType rational_quadratic = {
 
 /* ---- cauchy: 1 / (1 + |r|^2 / length^2), the rational quadratic with alpha = 1 and length / sqrt 2 ---- */
 
-static KmStatus cauchy_compile(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+cauchy_compile(KmContext *ctx, KmLeaf *leaf)
 {
     leaf->p[1] = 1;
     return set_squared_length(ctx, leaf, 1);
 }
 
-static void cauchy_map(const KmLeaf *leaf, size_t n, double *v)
+static void
+cauchy_map(const KmLeaf *leaf, size_t n, double *v)
 {
     for (size_t j = 0; j < n; j++)
         v[j] = 1 / (1 + leaf->p[0] * v[j]);
 }
 
-static void cauchy_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
+static void
+cauchy_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
 {
     (void) v;
     for (size_t j = 0; j < n; j++)
@@ -217,20 +231,22 @@ static const KmKernelType cauchy = {
 
 /* ---- inverse_multiquadric: 1 / sqrt(|r|^2 + c^2); p = {c^2, c} ---- */
 
-static KmStatus inverse_multiquadric_compile(KmContext *ctx, KmLeaf *leaf)
+static KmStatus
+inverse_multiquadric_compile(KmContext *ctx, KmLeaf *leaf)
 {
     leaf->p[1] = km_arg_number(&leaf->args, "c");
     return km_leaf_set_rate(ctx, leaf, "c", leaf->p[1] * leaf->p[1]);
 }
 
-static void inverse_multiquadric_map(const KmLeaf *leaf, size_t n, double *v)
+static void
+inverse_multiquadric_map(const KmLeaf *leaf, size_t n, double *v)
 {
     for (size_t j = 0; j < n; j++)
         v[j] = 1 / sqrt(v[j] + leaf->p[0]);
 }
 
-static void inverse_multiquadric_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k,
-                                       double *out)
+static void
+inverse_multiquadric_slope(const KmLeaf *leaf, size_t n, const double *v, const double *k, double *out)
 {
     (void) leaf;
     (void) v;
@@ -238,8 +254,9 @@ static void inverse_multiquadric_slope(const KmLeaf *leaf, size_t n, const doubl
         out[j] = -0.5 * k[j] * k[j] * k[j];
 }
 
-static void inverse_multiquadric_c(const KmLeaf *leaf, size_t n, const double *v, const double *k,
-                                   const double *a, double *g)
+static void
+inverse_multiquadric_c(const KmLeaf *leaf, size_t n, const double *v, const double *k, const double *a,
+                       double *g)
 {
     (void) v;
     for (size_t j = 0; j < n; j++)

@@ -1,6 +1,6 @@
 /*
- * gp_support.h: learners fitted to tables of one target or label, and elimination in long double, for the tests of
- * Gaussian processes.
+ * gp_support.h: learners fitted to tables of one target or label, and elimination in long double, for the
+ * tests of Gaussian processes.
  */
 #ifndef KM_TEST_GP_SUPPORT_H
 #define KM_TEST_GP_SUPPORT_H

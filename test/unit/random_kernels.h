@@ -1,6 +1,6 @@
 /*
- * random_kernels.h: kernels for tests of all of them: texts of kernels with every number given, single ones and compositions, for rows of d
- * columns of numbers between 0 and 0.4.
+ * random_kernels.h: kernels for tests of all of them: texts with every number given, single ones and
+ * compositions, for rows of d columns of numbers between 0 and 0.4.
  */
 #ifndef KM_TEST_RANDOM_KERNELS_H
 #define KM_TEST_RANDOM_KERNELS_H
