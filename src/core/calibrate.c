@@ -115,6 +115,7 @@ solve_fold(KmContext *ctx, KmCalibration *calibration, KmMachine *machine, const
     if (solution.converged)
         return KM_OK;
     machine->facts.unfinished++;
+    machine->facts.limited += solution.limited;
     machine->facts.gap = fmax(machine->facts.gap, solution.gap);
     return KM_OK;
 }

@@ -166,8 +166,9 @@ KmStatus
 km_machine_reserve_rows(KmContext *ctx, KmMachine *machine, size_t n_max, double box)
 {
     const KmKernel *kernel = machine->kernel;
-    size_t d = machine->table->d, left;
-    size_t work = WORK_BYTES + block_bytes(n_max, d) + 8 * n_max * (WORK_ARRAYS + 2 * d);
+    size_t d = machine->table->d, left, most_free = km_smo_most_free(n_max);
+    size_t arrays = n_max * (WORK_ARRAYS + 2 * d) + most_free * most_free;
+    size_t work = WORK_BYTES + block_bytes(n_max, d) + 8 * arrays;
     bool single = km_kernel_has_f32(kernel) && (kernel->flags & KM_BOUNDED) &&
         machine->tol >= SINGLE_TOL && box <= SINGLE_BOX;
 
@@ -198,10 +199,25 @@ km_machine_solve(KmContext *ctx, KmMachine *machine, KmQuadratic *problem, KmSol
     facts->iterations += solution->iterations;
     facts->variables += problem->n;
     facts->unfinished += !solution->converged;
+    facts->limited += solution->limited;
     return KM_OK;
 }
 
 /* ---- slow progress ---- */
+
+static void
+warn_unfinished(KmContext *ctx, const KmMachine *machine)
+{
+    const KmMachineFacts *facts = &machine->facts;
+    const char *name = machine->args->signature->name;
+
+    if (facts->limited > 0)
+        km_warn(ctx, "%s did not converge: after %" PRIu64 " iterations the gap is %g, tol is %g", name,
+                facts->iterations, facts->gap, machine->tol);
+    else if (facts->unfinished > 0)
+        km_warn(ctx, "%s did not converge: rounding leaves a gap of %g, tol is %g; a smaller c, or features "
+                "of smaller values, leave less", name, facts->gap, machine->tol);
+}
 
 /* Standard deviation of the widest column over that of the narrowest that is not constant. */
 static KmStatus
@@ -323,9 +339,7 @@ km_machine_end(KmContext *ctx, KmMachine *machine, KmModel *model)
     size_t kept = km_rows_kept(machine->rows), memory = ctx->peak_bytes;
 
     km_rows_destroy(ctx, machine->rows);
-    if (facts->unfinished > 0)
-        km_warn(ctx, "%s did not converge: after %" PRIu64 " iterations the gap is %g, tol is %g",
-                machine->args->signature->name, facts->iterations, facts->gap, machine->tol);
+    warn_unfinished(ctx, machine);
     KM_TRY(advise(ctx, machine));
     KM_TRY(add_arrays(ctx, machine, model));
     KM_TRY(km_model_add_fact(ctx, model, "objective", KM_FACT_NUMBER, facts->objective));

@@ -37,7 +37,8 @@ typedef struct KmMachineFacts
     double gap;                 /* the largest */
     uint64_t iterations;
     uint64_t variables;
-    size_t unfinished;          /* problems that did not converge */
+    size_t unfinished;          /* problems that did not converge … */
+    size_t limited;             /* … of them, for want of iterations */
 } KmMachineFacts;
 
 /* A model being fitted. */

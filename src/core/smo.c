@@ -16,6 +16,7 @@
 #define MAX_STALLS 5            /* fresh gradients in a row that find no progress */
 #define WHOLE_ALWAYS 2048       /* variables: fewer than this need no blocks while their rows fit … */
 #define WHOLE_MOST 8192         /* … and more than this begin with them */
+#define PATIENCE 10             /* pair steps per variable before all free ones are moved at once */
 #define DIVERGENCE_STEPS 256    /* steps between looks at whether b diverges */
 #define DIVERGENCE 1e-12        /* squared distance of the hulls over the largest k(x,x): none if smaller */
 
@@ -207,19 +208,6 @@ km_smo_accumulate(KmContext *ctx, KmSmo *smo, KmRows *rows, size_t m, const size
 
 /* ---- one pair ---- */
 
-/* The next bound or kink above and below b_v: the objective is quadratic up to there. */
-static double
-ceiling_of(const KmSmo *smo, const KmSmoGroup *group, size_t v)
-{
-    return smo->kink > 0 && group->b[v] < 0 ? 0 : group->upper[v];
-}
-
-static double
-floor_of(const KmSmo *smo, const KmSmoGroup *group, size_t v)
-{
-    return smo->kink > 0 && group->b[v] > 0 ? 0 : group->lower[v];
-}
-
 /* Move b_i up and b_j down to the minimum between them or the nearest bound, which is then met
  * exactly; returns the step. */
 static double
@@ -227,7 +215,7 @@ move_pair(const KmSmo *smo, KmSmoGroup *group, size_t i, size_t j, double kij)
 {
     double *b = group->b, curve = fmax(smo->diagonal[i] + smo->diagonal[j] - 2 * kij, KM_SMO_TAU);
     double t = (smo->g[j] + group->low[j] - group->choice.least) / curve;
-    double top = ceiling_of(smo, group, i), bottom = floor_of(smo, group, j);
+    double top = km_smo_ceiling(smo, group, i), bottom = km_smo_floor(smo, group, j);
     double room_i = top - b[i], room_j = b[j] - bottom;
 
     t = fmin(t, fmin(room_i, room_j));
@@ -247,12 +235,6 @@ follow_step(KmSmo *smo, KmSmoGroup *group, double t, const void *ki, const void 
         return;
     choose_in(smo, &smo->group[group == smo->group]);
     compare_groups(smo);
-}
-
-static double
-row_element(const KmSmo *smo, const void *row, size_t j)
-{
-    return smo->passes == km_smo_passes(true) ? ((const float *) row)[j] : ((const double *) row)[j];
 }
 
 /* With infinite boxes the dual has an optimum only if the convex hulls of the classes are apart.
@@ -275,6 +257,8 @@ km_smo_diverges(const KmSmo *smo)
 KmStatus
 km_smo_steps(KmContext *ctx, KmSmo *smo, double tol, uint64_t limit, KmSmoRow row_of, void *state)
 {
+    uint64_t next = smo->iterations + PATIENCE * smo->n, wait;
+
     while (km_smo_gap(smo) >= tol && smo->iterations < limit)
     {
         KmSmoGroup *group = smo->worst;
@@ -291,8 +275,13 @@ km_smo_steps(KmContext *ctx, KmSmo *smo, double tol, uint64_t limit, KmSmoRow ro
         KM_TRY(row_of(ctx, smo, state, j, &kj));
         if (kj == NULL)
             break;
-        follow_step(smo, group, move_pair(smo, group, i, j, row_element(smo, ki, j)), ki, kj);
+        follow_step(smo, group, move_pair(smo, group, i, j, km_smo_element(smo, ki, j)), ki, kj);
         smo->iterations++;
+        if (smo->iterations >= next)
+        {
+            KM_TRY(km_smo_newton(ctx, smo, tol, row_of, state, &wait));
+            next = smo->iterations + wait;
+        }
         if (smo->iterations % DIVERGENCE_STEPS == 0 && km_smo_diverges(smo))
             break;
         KM_TRY(poll_after(ctx, smo, smo->stride));
@@ -474,7 +463,7 @@ settle(KmSmo *smo, KmSmoGroup *group)
         hair += DBL_EPSILON * fabs(group->b[v]);
     for (size_t v = 0; v < smo->n; v++)
     {
-        double b = group->b[v], top = ceiling_of(smo, group, v), bottom = floor_of(smo, group, v);
+        double b = group->b[v], top = km_smo_ceiling(smo, group, v), bottom = km_smo_floor(smo, group, v);
 
         if (!(fmin(top - b, b - bottom) <= hair))
             continue;
@@ -562,6 +551,7 @@ km_smo_solve(KmContext *ctx, const KmQuadratic *problem, KmRows *rows, KmSolutio
         memcpy(solution->gradient, smo.g, smo.n * sizeof *smo.g);
     solution->iterations = smo.iterations;
     solution->rows_made = km_rows_made(rows);
+    solution->limited = !solution->converged && smo.iterations >= problem->max_iter;
     solution->unbounded = !solution->converged && km_smo_diverges(&smo);
     km_smo_free(ctx, &smo);
     return KM_OK;

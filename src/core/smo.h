@@ -39,12 +39,15 @@ typedef struct KmSolution
     double margin;              /* with two groups: half of what the first one's gradient is above */
     uint64_t iterations;
     uint64_t rows_made;
-    bool converged;             /* false: the limit was reached, or rounding allows no further step */
+    bool converged;             /* false: unbounded, limited, or rounding allows no smaller gap */
+    bool limited;               /* max_iter was reached before */
     bool unbounded;             /* the objective falls without end (infinite boxes, classes that overlap) */
 } KmSolution;
 
 /* Variables of a block, where it goes by blocks: their square is its matrix. */
 extern size_t km_smo_block_size(size_t n);
+/* Free variables that are moved at once, at most: so many rows and columns has a matrix of float64. */
+extern size_t km_smo_most_free(size_t n);
 /* LIBSVM's limit: max(1e7, 100 n). */
 extern uint64_t km_smo_default_steps(size_t n);
 

@@ -60,6 +60,25 @@ km_smo_total(const KmSmo *smo, size_t v)
     return smo->n_groups == 1 ? smo->group[0].b[v] : smo->group[0].b[v] + smo->group[1].b[v];
 }
 
+/* The next bound or kink above and below b_v: the objective is quadratic up to there. */
+static inline double
+km_smo_ceiling(const KmSmo *smo, const KmSmoGroup *group, size_t v)
+{
+    return smo->kink > 0 && group->b[v] < 0 ? 0 : group->upper[v];
+}
+
+static inline double
+km_smo_floor(const KmSmo *smo, const KmSmoGroup *group, size_t v)
+{
+    return smo->kink > 0 && group->b[v] > 0 ? 0 : group->lower[v];
+}
+
+static inline double
+km_smo_element(const KmSmo *smo, const void *row, size_t j)
+{
+    return smo->passes == km_smo_passes(true) ? ((const float *) row)[j] : ((const double *) row)[j];
+}
+
 static inline double
 km_smo_gap(const KmSmo *smo)
 {
@@ -79,6 +98,12 @@ extern bool km_smo_diverges(const KmSmo *smo);
 extern size_t km_smo_violators(const KmSmo *smo, const KmSmoGroup *group, int sign, size_t m,
                                bool (*skip)(const void *state, size_t v), const void *state, double *keys,
                                size_t *out);
+
+/* The minimum over the free variables of the worst group at once, or some way to it, where they are few
+ * enough and their rows are at hand; *steps: pair steps that should come before the next time, so that these
+ * cost as much (smo_newton.c). */
+extern KmStatus km_smo_newton(KmContext *ctx, KmSmo *smo, double tol, KmSmoRow row_of, void *state,
+                              uint64_t *steps);
 
 /* Rounds over blocks of variables (smo_blocks.c). */
 extern KmStatus km_smo_blocks(KmContext *ctx, KmSmo *smo, double tol, KmRows *rows);

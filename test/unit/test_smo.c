@@ -426,6 +426,45 @@ blocks_reach_the_same_optimum(void **unused)
 }
 
 static void
+turn_label(Problem *problem, size_t i)
+{
+    double upper = problem->upper[i];
+
+    problem->p[i] = -problem->p[i];
+    problem->upper[i] = -problem->lower[i];
+    problem->lower[i] = -upper;
+}
+
+/* Classes that overlap: pair steps alone would take millions; the conditions of the optimum hold by sums of our
+ * own. */
+static void
+large_boxes(void **unused)
+{
+    static const struct
+    {
+        double c;
+        bool single;
+    } cases[] = {{1e4, false}, {1e6, false}, {1e8, false}, {1e3, true}};
+
+    (void) unused;
+    for (size_t t = 0; t < ELEMENTS(cases); t++)
+        for (size_t budget = 0; budget < 2; budget++)
+        {
+            KmContext *ctx = km_context_create(SIZE_MAX);
+            Problem *problem = classification(ctx, cases[t].c);
+            KmSolution solution;
+
+            for (size_t i = 0; i < N; i += 7)
+                turn_label(problem, i);
+            solution = solve(problem, cases[t].single, budget ? SIZE_MAX : 0);
+            assert_true(solution.converged && solution.iterations < (cases[t].c > 1e7 ? 1000000 : 100000));
+            /* What float32 rows leave of 1e3 * N. */
+            assert_true(true_gap(problem) < (cases[t].single ? 1e-2 : 1.001e-3));
+            km_context_destroy(ctx);
+        }
+}
+
+static void
 same_bits_every_time(void **unused)
 {
     KmContext *ctx = km_context_create(SIZE_MAX);
@@ -890,6 +929,7 @@ main(void)
         cmocka_unit_test(optimum_from_a_start),
         cmocka_unit_test(optimum_with_kinks),
         cmocka_unit_test(blocks_reach_the_same_optimum),
+        cmocka_unit_test(large_boxes),
         cmocka_unit_test(same_bits_every_time),
         cmocka_unit_test(limit_of_steps),
         cmocka_unit_test(infinite_boxes),

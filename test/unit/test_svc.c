@@ -856,6 +856,51 @@ stop_later(KmContext *ctx)
     return --*left < 0;
 }
 
+/* Two clouds that overlap, with large boxes: the dual meets the primal after few steps. */
+static void
+overlap_with_large_costs(void **unused)
+{
+    enum { N = 200 };
+    static const struct
+    {
+        const char *kernel;
+        double c;
+    } cases[] = {{"linear", 1e4}, {"linear", 1e8}, {"rbf(gamma=1)", 1e4}, {"rbf(gamma=1)", 1e6},
+                 {"rbf(gamma=1)", 1e8}, {"poly(degree=3)", 1e6}};
+    double x[2 * N];
+    uint32_t label[N];
+    uint64_t seed = 23;
+    KmClasses classes = numbered(2);
+    KmTable table = {.n = N, .d = 2, .x = x, .label = label, .classes = &classes};
+    Fitted fitted;
+
+    (void) unused;
+    for (size_t i = 0; i < N; i++)
+    {
+        label[i] = next_bits(&seed) % 2;
+        x[2 * i] = next_uniform(&seed, -1, 1) + next_uniform(&seed, -1, 1) + label[i];
+        x[2 * i + 1] = next_uniform(&seed, -1, 1) + next_uniform(&seed, -1, 1);
+    }
+    for (size_t t = 0; t < ELEMENTS(cases); t++)
+    {
+        char text[100];
+
+        snprintf(text, sizeof text, "svc(%s, c=%g)", cases[t].kernel, cases[t].c);
+        fitted = fit(text, N, 2, x, label);
+        assert_true(fact(&fitted, "converged") == 1 && fact(&fitted, "iterations") < 100000);
+        /* Each row's loss is known to tol. */
+        assert_near(primal(&fitted, cases[t].c, N, x, label), fact(&fitted, "objective"),
+                    1e-3 * cases[t].c * N);
+        end(&fitted);
+    }
+    /* Sums of 1e14 are known to about 0.1: a warning, and soon. */
+    begin(&fitted, SIZE_MAX);
+    run(&fitted, "svc(linear, c=1e13)", &table);
+    assert_true(fitted.status == KM_OK && fitted.warnings == 1);
+    assert_true(fact(&fitted, "converged") == 0 && fact(&fitted, "iterations") < 1000000);
+    end(&fitted);
+}
+
 static void
 cancelled(void **unused)
 {
@@ -938,6 +983,7 @@ main(void)
         cmocka_unit_test(warning_without_convergence),
         cmocka_unit_test(within_the_memory_cap),
         cmocka_unit_test(duality_gap_of_a_long_run),
+        cmocka_unit_test(overlap_with_large_costs),
         cmocka_unit_test(cancelled),
         cmocka_unit_test(models_that_are_wrong),
     };

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "fitting.h"
+#include "numbers.h"
 
 static Fitted
 regress(const char *text, size_t n, size_t d, const double *x, size_t n_targets, const double *y,
@@ -246,6 +247,64 @@ parameters_out_of_range(void **unused)
     }
 }
 
+/* ---- large c ---- */
+
+/* Rows without a coefficient lie in the tube, those at a bound outside or on it, the others on it. */
+static void
+check_tube(const Fitted *fitted, size_t n, const double *x, const double *y, double c, double epsilon)
+{
+    const KmArray *rows = array(fitted, "rows"), *coef = array(fitted, "coef");
+    size_t s = 0, on = 0;
+
+    for (size_t i = 0; i < n; i++)
+    {
+        double residual = y[i] - value(fitted, x + 2 * i, 0), b = 0, outside;
+
+        if (s < rows->rows && memcmp(rows->data + 2 * s, x + 2 * i, 2 * sizeof *x) == 0)
+            b = coef->data[s++];
+        outside = (b < 0 ? -residual : residual) - epsilon;
+        if (b == 0)
+            assert_true(fabs(residual) <= epsilon + 2e-3);
+        else if (fabs(b) == c)
+            assert_true(outside >= -2e-3);
+        else
+            assert_near(outside, 0, 2e-3);
+        on += b != 0 && fabs(b) < c;
+    }
+    assert_int_equal(s, rows->rows);
+    assert_true(on > 10);
+}
+
+static void
+large_cost(void **unused)
+{
+    enum { N = 200 };
+    double x[2 * N], y[N];
+    uint64_t seed = 41;
+    const double costs[] = {1e3, 1e5, 1e7};
+
+    (void) unused;
+    for (size_t i = 0; i < N; i++)
+    {
+        /* In canonical order, so that support rows come in it too. */
+        x[2 * i] = (double) i / N + next_uniform(&seed, 0, 1.0 / N);
+        x[2 * i + 1] = next_uniform(&seed, -1, 1);
+        y[i] = sin(5 * x[2 * i]) + next_uniform(&seed, -0.5, 0.5);
+    }
+    for (size_t t = 0; t < ELEMENTS(costs); t++)
+    {
+        KmTable table = {.n = N, .d = 2, .x = x, .n_targets = 1, .y = y};
+        Fitted fitted;
+        char text[100];
+
+        snprintf(text, sizeof text, "svr(rbf(gamma=2), c=%g)", costs[t]);
+        fit(&fitted, text, &table);
+        assert_true(fact(&fitted, "converged") == 1 && fact(&fitted, "iterations") < 100000);
+        check_tube(&fitted, N, x, y, costs[t], 0.1);
+        end(&fitted);
+    }
+}
+
 int
 main(void)
 {
@@ -261,6 +320,7 @@ main(void)
         cmocka_unit_test(infinite_c),
         cmocka_unit_test(extremes),
         cmocka_unit_test(parameters_out_of_range),
+        cmocka_unit_test(large_cost),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
