@@ -61,7 +61,7 @@ static KmStatus run(KmContext *ctx, const char *text)
     KM_TRY(read_rows(ctx, &table));
     KM_TRY(km_model_create(ctx, &model));
     KM_TRY(km_gp_open(ctx, &table, true, &system));
-    KM_TRY(km_gp_kernel(ctx, &learner->args, learner->estimator_node, &table, &system.kernel));
+    KM_TRY(km_estimator_kernel(ctx, &learner->args, learner->estimator_node, &table, &system.kernel));
     system.noise = km_arg_number(&learner->args, "noise");
     return km_gp_optimise(ctx, &learner->args, &system, model);
 }
