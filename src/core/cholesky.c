@@ -142,17 +142,18 @@ subtract_product(KmContext *ctx, CBLAS_TRANSPOSE trans, size_t m, size_t n, size
     return KM_OK;
 }
 
-/* L X = B for m <= TILE right-hand sides, by blocks of rows from the top. */
+/* L X = B: rows k .. k+rows-1 of X, from those above; l: these rows of L, from their first column on. */
 static KmStatus
-forward_columns(KmContext *ctx, size_t n, size_t ld, const double *l, size_t m, size_t ldb, double *b)
+forward_rows(KmContext *ctx, size_t k, size_t rows, size_t ld, const double *l, size_t m, size_t ldb, double *b)
 {
-    for (size_t k = 0; k < n; k += PANEL)
+    for (size_t j = 0; j < m; j += TILE)
     {
-        size_t rows = min_size(PANEL, n - k);
+        size_t columns = min_size(TILE, m - j);
+        double *own = b + k * ldb + j;
 
-        KM_TRY(subtract_product(ctx, CblasNoTrans, rows, m, k, l + k * ld, ld, b, ldb, b + k * ldb));
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, rows, m, 1.0,
-                    l + k * ld + k, ld, b + k * ldb, ldb);
+        KM_TRY(subtract_product(ctx, CblasNoTrans, rows, columns, k, l, ld, b + j, ldb, own));
+        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, rows, columns, 1.0,
+                    l + k, ld, own, ldb);
     }
     return KM_OK;
 }
@@ -177,8 +178,26 @@ backward_columns(KmContext *ctx, size_t n, size_t ld, const double *l, size_t m,
 KmStatus
 km_cholesky_forward(KmContext *ctx, size_t n, size_t ld, const double *l, size_t m, size_t ldb, double *b)
 {
-    for (size_t j = 0; j < m; j += TILE)
-        KM_TRY(forward_columns(ctx, n, ld, l, min_size(TILE, m - j), ldb, b + j));
+    for (size_t k = 0; k < n; k += PANEL)
+        KM_TRY(forward_rows(ctx, k, min_size(PANEL, n - k), ld, l + k * ld, m, ldb, b));
+    return KM_OK;
+}
+
+KmStatus
+km_cholesky_forward_packed(KmContext *ctx, size_t n, const double *packed, size_t m, size_t ldb, double *b)
+{
+    double *l;
+
+    KM_TRY(km_alloc_bytes(ctx, n, min_size(KM_PACKED_ROWS, n) * sizeof *l, (void **) &l));
+    for (size_t k = 0; k < n; k += KM_PACKED_ROWS)
+    {
+        size_t rows = min_size(KM_PACKED_ROWS, n - k);
+
+        for (size_t i = k; i < k + rows; packed += ++i)
+            memcpy(l + (i - k) * n, packed, (i + 1) * sizeof *l);
+        KM_TRY(forward_rows(ctx, k, rows, n, l, m, ldb, b));
+    }
+    km_free(ctx, l);
     return KM_OK;
 }
 
@@ -225,7 +244,7 @@ km_cholesky_inverse_diagonal(KmContext *ctx, size_t n, size_t ld, const double *
         memset(columns, 0, height * width * sizeof *columns);
         for (size_t i = 0; i < width; i++)
             columns[i * width + i] = 1.0;
-        KM_TRY(forward_columns(ctx, height, ld, l + j * ld + j, width, width, columns));
+        KM_TRY(km_cholesky_forward(ctx, height, ld, l + j * ld + j, width, width, columns));
         for (size_t i = 0; i < height; i++)
             for (size_t c = 0; c < width; c++)
                 out[j + c] += columns[i * width + c] * columns[i * width + c];

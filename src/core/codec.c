@@ -14,6 +14,7 @@
 
 #define SECTION_BYTES 16        /* of a section's own header */
 #define CHUNK ((size_t) 1 << 20)        /* values or bytes between polls: about a millisecond */
+#define IN_CACHE ((size_t) 1 << 11)     /* values that are looked at where they were copied */
 
 static const char magic[4] = {'K', 'M', 'L', 'M'};
 
@@ -377,11 +378,12 @@ take_doubles(Reader *reader, size_t n, double **out)
 
     KM_TRY(take_bytes(reader, n * sizeof *values, &bytes));
     KM_TRY(km_alloc(reader->ctx, n, &values));
-    for (size_t i = 0; i < n; i += CHUNK)
+    for (size_t i = 0; i < n; i += IN_CACHE)
     {
-        size_t count = min_size(CHUNK, n - i);
+        size_t count = min_size(IN_CACHE, n - i);
 
-        KM_TRY(km_poll(reader->ctx));
+        if (i % CHUNK == 0)
+            KM_TRY(km_poll(reader->ctx));
         load_doubles(count, bytes + i * sizeof *values, values + i);
         if (!all_finite(count, values + i))
             return corrupt(reader->ctx, "an array value is not finite");

@@ -47,13 +47,6 @@ km_triangle_pack(size_t n, double *a)
         memmove(a + packed_row(i), a + i * n, (i + 1) * sizeof *a);
 }
 
-void
-km_triangle_unpack(size_t n, const double *packed, double *a)
-{
-    for (size_t i = 0; i < n; i++)
-        memcpy(a + i * n, packed + packed_row(i), (i + 1) * sizeof *a);
-}
-
 /* ---- making ready ---- */
 
 static KmStatus
@@ -195,7 +188,6 @@ typedef struct Batch
 {
     const KmPosterior *posterior;
     KmPoints *stored, *points;  /* the model's rows, and the new ones */
-    double *factor;             /* n x n, lower triangle */
 } Batch;
 
 /* For m rows z, `columns` at a time. */
@@ -206,11 +198,9 @@ batch_open(KmContext *ctx, const KmPosterior *posterior, size_t m, const double 
     size_t n = posterior->n, d = posterior->d;
 
     KM_TRY(require_factor(ctx, posterior));
-    KM_TRY(km_reserve(ctx, 8.0 * (double) n * ((double) n + (double) columns),
+    KM_TRY(km_reserve(ctx, 8.0 * (double) n * (double) (columns + KM_PACKED_ROWS),
                       "the triangular solves for many rows", "Use predict_dist, row by row."));
     *batch = (Batch) {.posterior = posterior};
-    KM_TRY(km_alloc_bytes(ctx, n, n * sizeof(double), (void **) &batch->factor));
-    km_triangle_unpack(n, posterior->factor, batch->factor);
     KM_TRY(km_points_create(ctx, posterior->kernel, n, d, posterior->rows, NULL, &batch->stored));
     return km_points_create(ctx, posterior->kernel, m, d, z, batch->stored, &batch->points);
 }
@@ -228,7 +218,7 @@ batch_solve(KmContext *ctx, const Batch *batch, size_t j, size_t m, double *mean
     cblas_dgemv(CblasRowMajor, CblasTrans, n, m, 1.0, v, m, posterior->coef, 1, 1.0, mean, 1);
     for (size_t i = 0; i < n && posterior->scales != NULL; i++)
         cblas_dscal(m, posterior->scales[i], v + i * m, 1);
-    return km_cholesky_forward(ctx, n, n, batch->factor, m, m, v);
+    return km_cholesky_forward_packed(ctx, n, posterior->factor, m, m, v);
 }
 
 /* k(z, z) of any number of rows, as in scoring: without a white kernel. */
@@ -282,7 +272,6 @@ km_posterior_batch(KmContext *ctx, const KmPosterior *posterior, size_t m, const
         KM_TRY(batch_moments(ctx, &batch, j, min_size(BATCH, m - j), z + j * posterior->d, workspace,
                              out + 2 * j));
     km_free(ctx, workspace);
-    km_free(ctx, batch.factor);
     return KM_OK;
 }
 
@@ -328,6 +317,5 @@ km_posterior_covariance(KmContext *ctx, const KmPosterior *posterior, size_t m, 
     KM_TRY(subtract_products(ctx, n, m, v, covariance));
     km_free(ctx, self);
     km_free(ctx, v);
-    km_free(ctx, batch.factor);
     return KM_OK;
 }

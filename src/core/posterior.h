@@ -40,7 +40,5 @@ extern KmStatus km_posterior_covariance(KmContext *ctx, const KmPosterior *poste
 
 /* Move the lower triangle of an n x n matrix to its front. */
 extern void km_triangle_pack(size_t n, double *a);
-/* The inverse, into another matrix; the strict upper triangle is not written. */
-extern void km_triangle_unpack(size_t n, const double *packed, double *a);
 
 #endif
