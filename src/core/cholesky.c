@@ -144,7 +144,8 @@ subtract_product(KmContext *ctx, CBLAS_TRANSPOSE trans, size_t m, size_t n, size
 
 /* L X = B: rows k .. k+rows-1 of X, from those above; l: these rows of L, from their first column on. */
 static KmStatus
-forward_rows(KmContext *ctx, size_t k, size_t rows, size_t ld, const double *l, size_t m, size_t ldb, double *b)
+forward_rows(KmContext *ctx, size_t k, size_t rows, size_t ld, const double *l, size_t m, size_t ldb,
+             double *b)
 {
     for (size_t j = 0; j < m; j += TILE)
     {
