@@ -69,9 +69,15 @@ km_expansion_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, 
 }
 
 size_t
-km_expansion_at(const KmExpansion *expansion, size_t i, size_t group)
+km_expansion_at(const KmExpansion *expansion, size_t group, size_t column)
 {
-    return (i * expansion->groups + group) * expansion->width;
+    return group * expansion->width + column;
+}
+
+size_t
+km_expansion_stride(const KmExpansion *expansion)
+{
+    return expansion->groups * expansion->width;
 }
 
 /* Values of m rows with stored rows j0 .. j0+n-1, ld apart, into the sums of their groups, of which the
@@ -92,8 +98,8 @@ add_block(KmExpansion *expansion, size_t m, size_t j0, size_t n, size_t ld, size
             ++*group;
         count = min_size(n - done, first[*group + 1] - j0 - done);
         km_panel_add_products(&expansion->panel, j0 + done, count, m, ld, expansion->values + done,
-                              km_expansion_at(expansion, 1, 0),
-                              expansion->sum + km_expansion_at(expansion, 0, *group));
+                              km_expansion_stride(expansion),
+                              expansion->sum + km_expansion_at(expansion, *group, 0));
     }
 }
 
@@ -110,7 +116,7 @@ km_expansion_run(KmContext *ctx, KmExpansion *expansion, size_t m, const double 
 {
     size_t group = 0;
 
-    memset(expansion->sum, 0, km_expansion_at(expansion, m, 0) * sizeof *expansion->sum);
+    memset(expansion->sum, 0, m * km_expansion_stride(expansion) * sizeof *expansion->sum);
     KM_TRY(km_target_query(ctx, expansion->target, m, x));
     for (size_t j0 = 0; j0 < expansion->n; j0 += KM_TARGET_BLOCK)
     {

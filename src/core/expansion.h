@@ -19,9 +19,10 @@ extern KmStatus km_expansion_create(KmContext *ctx, const KmKernel *kernel, size
                                     const double *rows, size_t groups, const size_t *first, size_t columns,
                                     const double *coef, KmExpansion **out);
 /* *sum: the values of m <= KM_SCORE_ROWS rows, valid until the next call: row i's of group g and
- * column c at (*sum)[km_expansion_at(expansion, i, g) + c]. */
+ * column c at (*sum)[i * km_expansion_stride(expansion) + km_expansion_at(expansion, g, c)]. */
 extern KmStatus km_expansion_run(KmContext *ctx, KmExpansion *expansion, size_t m, const double *x,
                                  const double **sum);
-extern size_t km_expansion_at(const KmExpansion *expansion, size_t i, size_t group);
+extern size_t km_expansion_at(const KmExpansion *expansion, size_t group, size_t column);
+extern size_t km_expansion_stride(const KmExpansion *expansion);
 
 #endif

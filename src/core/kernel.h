@@ -201,7 +201,7 @@ extern KmStatus km_kernel_diagonal(KmContext *ctx, const KmKernel *kernel, const
 
 /* Stored rows made ready to be compared with; copies z (n x d). */
 typedef struct KmTarget KmTarget;
-#define KM_SCORE_ROWS 16        /* query rows per call */
+#define KM_SCORE_ROWS 24        /* query rows per call */
 extern KmStatus km_target_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const double *z,
                                  KmTarget **out);
 /* out[i * ld + j] = k(x_i, z_j) for m <= KM_SCORE_ROWS rows and all n stored rows; ld >= n

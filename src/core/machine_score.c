@@ -29,6 +29,7 @@ typedef struct Scorer
     size_t n_terms;             /* of each machine */
     Term *term;                 /* n_out x n_terms */
     KmExpansion *expansion;
+    size_t *place;              /* of each term in the sums of a row, n_out x n_terms */
     double *w;                  /* n_out x d, for the linear kernel */
     size_t k;                   /* classes of pairs */
     const KmSigmoid *sigmoid;   /* n_out; NULL: no probabilities */
@@ -38,16 +39,20 @@ typedef struct Scorer
 
 /* ---- values ---- */
 
-/* Machine o's value of row i, from the sums of the expansion. */
-static double
-machine_value(const Scorer *scorer, const double *sum, size_t i, size_t o)
+/* A row's values from the sums of the expansion. */
+static void
+add_terms(const Scorer *scorer, const double *sum, double *out)
 {
-    const Term *term = scorer->term + o * scorer->n_terms;
-    double value = 0;
+    const size_t *term = scorer->place;
 
-    for (size_t t = 0; t < scorer->n_terms; t++)
-        value += sum[km_expansion_at(scorer->expansion, i, term[t].group) + term[t].column];
-    return value + scorer->intercept[o];
+    for (size_t o = 0; o < scorer->n_out; o++)
+    {
+        double value = 0;
+
+        for (size_t t = 0; t < scorer->n_terms; t++)
+            value += sum[*term++];
+        out[o] = value + scorer->intercept[o];
+    }
 }
 
 static KmStatus
@@ -58,8 +63,7 @@ run_kernel(KmContext *ctx, const KmScore *score, size_t m, const double *z, doub
 
     KM_TRY(km_expansion_run(ctx, scorer->expansion, m, z, &sum));
     for (size_t i = 0; i < m; i++)
-        for (size_t o = 0; o < score->n_out; o++)
-            out[i * score->n_out + o] = machine_value(scorer, sum, i, o);
+        add_terms(scorer, sum + i * km_expansion_stride(scorer->expansion), out + i * score->n_out);
     return KM_OK;
 }
 
@@ -99,6 +103,19 @@ prepare_linear(KmContext *ctx, Scorer *scorer)
 }
 
 static KmStatus
+prepare_kernel(KmContext *ctx, const KmKernel *kernel, Scorer *scorer)
+{
+    size_t count = scorer->n_out * scorer->n_terms;
+
+    KM_TRY(km_expansion_create(ctx, kernel, scorer->rows->rows, scorer->d, scorer->rows->data, scorer->groups,
+                               scorer->first, scorer->coef->columns, scorer->coef->data, &scorer->expansion));
+    KM_TRY(km_alloc(ctx, count, &scorer->place));
+    for (size_t t = 0; t < count; t++)
+        scorer->place[t] = km_expansion_at(scorer->expansion, scorer->term[t].group, scorer->term[t].column);
+    return KM_OK;
+}
+
+static KmStatus
 prepare(KmContext *ctx, const KmArgs *args, Scorer *scorer, KmScore *out)
 {
     KmKernel *kernel;
@@ -106,9 +123,7 @@ prepare(KmContext *ctx, const KmArgs *args, Scorer *scorer, KmScore *out)
     KM_TRY(km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel));
     *out = (KmScore) {.d = scorer->d, .n_out = scorer->n_out, .state = scorer, .run = run_kernel};
     if (!km_kernel_is_linear(kernel))
-        return km_expansion_create(ctx, kernel, scorer->rows->rows, scorer->d, scorer->rows->data,
-                                   scorer->groups, scorer->first, scorer->coef->columns,
-                                   scorer->coef->data, &scorer->expansion);
+        return prepare_kernel(ctx, kernel, scorer);
     out->run = run_linear;
     return prepare_linear(ctx, scorer);
 }
