@@ -9,14 +9,17 @@
 #include "accumulator.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "blas.h"
 #include "feature_map.h"
+#include "sizes.h"
 #include "sums_layout.h"
 
 #define NARROW 64               /* columns up to which GEMM does not pay */
 #define FEW_ROWS 4              /* waiting rows that a new value has room for */
+#define SLICE_BYTES ((size_t) 8 << 20)  /* copied or cleared between polls: a few ms */
 #define MAX_WEIGHT 1e100        /* of a row: no sum can overflow */
 
 /* ---- sizes ---- */
@@ -73,17 +76,52 @@ km_sums_full_bytes(const KmFeatureMap *map)
     return bytes_with_rows(&sums, most_waiting(&sums));
 }
 
-void
-km_sums_init(const KmFeatureMap *map, size_t bytes, KmSums *sums)
+KmStatus
+km_sums_copy(KmContext *ctx, size_t bytes, const void *from, void *to)
+{
+    for (size_t i = 0; i < bytes; i += SLICE_BYTES)
+    {
+        if (i > 0)
+            KM_TRY(km_poll(ctx));
+        memcpy((char *) to + i, (const char *) from + i, min_size(SLICE_BYTES, bytes - i));
+    }
+    return KM_OK;
+}
+
+KmStatus
+km_sums_clear(KmContext *ctx, size_t bytes, void *to)
+{
+    for (size_t i = 0; i < bytes; i += SLICE_BYTES)
+    {
+        if (i > 0)
+            KM_TRY(km_poll(ctx));
+        memset((char *) to + i, 0, min_size(SLICE_BYTES, bytes - i));
+    }
+    return KM_OK;
+}
+
+KmStatus
+km_sums_reserve(KmContext *ctx, const KmFeatureMap *map)
+{
+    char what[60];
+
+    snprintf(what, sizeof what, "a Gram accumulator of %zu features", map->features);
+    return km_reserve(ctx, (double) km_sums_full_bytes(map), what,
+                      "Use fewer components, or raise kernelml.max_memory.");
+}
+
+KmStatus
+km_sums_init(KmContext *ctx, const KmFeatureMap *map, size_t bytes, KmSums *sums)
 {
     KmSums header = new_header(map);
 
-    memset(sums, 0, km_sums_fixed_bytes(&header));
+    KM_TRY(km_sums_clear(ctx, km_sums_fixed_bytes(&header), sums));
     *sums = header;
     set_bytes(sums, bytes);
     memcpy(km_sums_text(sums), map->learner.data, map->learner.length);
     for (size_t t = 0; t < map->targets; t++)
         km_sums_top(sums)[t] = KM_NO_SLICE;
+    return KM_OK;
 }
 
 size_t
@@ -98,11 +136,12 @@ km_sums_wanted_bytes(const KmFeatureMap *map, const KmSums *sums)
     return bytes_with_rows(sums, capacity < most ? capacity : most);
 }
 
-void
-km_sums_grow(const KmSums *from, size_t bytes, KmSums *to)
+KmStatus
+km_sums_grow(KmContext *ctx, const KmSums *from, size_t bytes, KmSums *to)
 {
-    memcpy(to, from, bytes_with_rows(from, from->waiting));
+    KM_TRY(km_sums_copy(ctx, bytes_with_rows(from, from->waiting), from, to));
     set_bytes(to, bytes);
+    return KM_OK;
 }
 
 size_t

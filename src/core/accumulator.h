@@ -32,6 +32,7 @@
 #define KM_SUMS_MAX_WEIGHT 0x1p25       /* total weight up to which sums are exact */
 #define KM_SUMS_MAX_BYTES KM_MODEL_MAX_BYTES
 #define KM_SUMS_MAX_TARGETS 1000
+#define KM_SUMS_MAX_ROWS (UINT64_C(1) << 53)
 
 enum
 {
@@ -75,14 +76,16 @@ extern KmStatus km_feature_map_parse(KmContext *ctx, const char *text, size_t le
 
 extern size_t km_sums_initial_bytes(const KmFeatureMap *map);
 extern size_t km_sums_full_bytes(const KmFeatureMap *map);      /* with all the room it will ever want */
-extern void km_sums_init(const KmFeatureMap *map, size_t bytes, KmSums *sums);
+/* KM_MEMORY, with a hint, if such a value would pass the cap; before it is made. */
+extern KmStatus km_sums_reserve(KmContext *ctx, const KmFeatureMap *map);
+extern KmStatus km_sums_init(KmContext *ctx, const KmFeatureMap *map, size_t bytes, KmSums *sums);
 /* A value without a map, for rows that were all skipped. */
 extern size_t km_sums_empty_bytes(size_t learner_bytes);
 extern void km_sums_init_empty(size_t learner_bytes, const char *learner, KmSums *sums);
 /* Bytes wanted before one more row can be added; > sums->bytes: the caller must copy the value into a
  * larger block first (km_sums_grow). */
 extern size_t km_sums_wanted_bytes(const KmFeatureMap *map, const KmSums *sums);
-extern void km_sums_grow(const KmSums *from, size_t bytes, KmSums *to);
+extern KmStatus km_sums_grow(KmContext *ctx, const KmSums *from, size_t bytes, KmSums *to);
 /* Add one row: x (d), y (targets).  KM_DATA naming the position of NaN or infinity; nothing is added then. */
 extern KmStatus km_sums_add(KmContext *ctx, KmFeatureMap *map, KmSums *sums, const double *x, const double *y,
                             double weight);
@@ -94,13 +97,13 @@ extern KmStatus km_sums_flush(KmContext *ctx, KmFeatureMap *map, KmSums *sums);
 /* Bytes that a must have before b is merged into it (more than a->bytes when a has no map yet). */
 extern size_t km_sums_merged_bytes(const KmSums *a, const KmSums *b);
 /* a += b (sign 1) or a -= b (sign -1).  KM_INVALID naming the difference for other maps, and for what would
- * leave a negative count; a is unchanged then. */
+ * leave a negative count, KM_LIMIT for one of more than KM_SUMS_MAX_ROWS; a is unchanged then. */
 extern KmStatus km_sums_merge(KmContext *ctx, KmSums *a, const KmSums *b, int sign);
 /* The map's canonical learner text (not NUL-terminated). */
 extern const char *km_sums_learner(const KmSums *sums);
 /* Canonical stored form of a flushed value: trimmed, CRC set; equal contents give equal bytes. */
 extern size_t km_sums_stored_bytes(const KmSums *sums);
-extern void km_sums_store(const KmSums *sums, KmSums *to);
+extern KmStatus km_sums_store(KmContext *ctx, const KmSums *sums, KmSums *to);
 /* Check bytes from outside, at an address that is a multiple of 8: KM_OK if they are a stored value. */
 extern KmStatus km_sums_check(KmContext *ctx, const void *bytes, size_t length);
 

@@ -215,6 +215,16 @@ merged_magnitude(const KmSums *a, const KmSums *b, int sign)
     return fmin(magnitude_of(a) + magnitude_of(b), DBL_MAX);
 }
 
+static KmStatus
+check_total(KmContext *ctx, const KmSums *a, const KmSums *b)
+{
+    if (a->n_rows <= KM_SUMS_MAX_ROWS - b->n_rows && a->n_skipped <= KM_SUMS_MAX_ROWS - b->n_skipped &&
+        isfinite(a->total_weight + b->total_weight))
+        return KM_OK;
+    return km_fail(ctx, KM_LIMIT, "the counts of merged accumulators overflow: %llu and %llu rows",
+                   (unsigned long long) a->n_rows, (unsigned long long) b->n_rows);
+}
+
 static void
 merge_counts(KmSums *a, const KmSums *b, int sign)
 {
@@ -228,17 +238,18 @@ merge_counts(KmSums *a, const KmSums *b, int sign)
 }
 
 /* The first value had no map yet. */
-static void
-become(KmSums *a, const KmSums *b)
+static KmStatus
+become(KmContext *ctx, KmSums *a, const KmSums *b)
 {
     KmSums before = *a;
 
-    memcpy(a, b, km_sums_fixed_bytes(b));
+    KM_TRY(km_sums_copy(ctx, km_sums_fixed_bytes(b), b, a));
     a->crc = 0;
     a->waiting = a->waiting_capacity = 0;
     a->bytes = before.bytes;
     a->n_skipped += before.n_skipped;
     a->flags &= before.flags | ~(uint32_t) KM_SUMS_EXACT;
+    return KM_OK;
 }
 
 /* Raise a's windows to b's. */
@@ -292,7 +303,7 @@ finish_subtraction(KmContext *ctx, KmSums *a)
 {
     if (a->n_rows == 0)         /* what rounding left of inexact sums */
     {
-        memset(km_sums_triangle(a), 0, km_sums_elements(a) * sizeof(double));
+        KM_TRY(km_sums_clear(ctx, km_sums_elements(a) * sizeof(double), km_sums_triangle(a)));
         a->magnitude = 0;
     }
     return a->flags & KM_SUMS_PLAIN ? KM_OK : normalise_tops(ctx, a);
@@ -306,15 +317,11 @@ km_sums_merge(KmContext *ctx, KmSums *a, const KmSums *b, int sign)
     if (a->waiting > 0 || b->waiting > 0)
         return km_fail(ctx, KM_INTERNAL, "accumulators must be flushed before they are merged");
     KM_TRY(check_maps(ctx, a, b));
-    if (sign < 0)
-        KM_TRY(check_part(ctx, a, b));
+    KM_TRY(sign < 0 ? check_part(ctx, a, b) : check_total(ctx, a, b));
     if (a->d == 0 && b->d > 0 && a->bytes < km_sums_fixed_bytes(b))
         return km_fail(ctx, KM_INTERNAL, "no room to merge an accumulator into an empty one");
     if (a->d == 0 && b->d > 0 && sign > 0)
-    {
-        become(a, b);
-        return KM_OK;
-    }
+        return become(ctx, a, b);
     merge_counts(a, b, sign);
     if (a->d == 0 || b->d == 0)
         return KM_OK;

@@ -219,9 +219,9 @@ km_sums_fit(KmContext *ctx, const KmLearner *learner, const KmTable *table, KmMo
     KM_TRY(check_estimator(ctx, learner));
     KM_TRY(km_feature_map_create(ctx, learner, table->d, table->n_targets, &map));
     bytes = km_sums_full_bytes(map);
-    KM_TRY(km_reserve(ctx, (double) bytes, "the sums of random Fourier features", "Use fewer components."));
+    KM_TRY(km_sums_reserve(ctx, map));
     KM_TRY(km_alloc_bytes(ctx, bytes, 1, (void **) &sums));
-    km_sums_init(map, bytes, sums);
+    KM_TRY(km_sums_init(ctx, map, bytes, sums));
     sums->n_skipped = table->n_skipped;
     for (size_t i = 0; i < table->n; i++)
         KM_TRY(km_sums_add(ctx, map, sums, table->x + i * table->d, table->y + i * table->n_targets,

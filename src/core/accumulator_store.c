@@ -8,12 +8,13 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "crc32c.h"
+#include "sizes.h"
 #include "sums_layout.h"
 
 #define POLL_ELEMENTS ((size_t) 1 << 20)
+#define SLICE_BYTES ((size_t) 8 << 20)  /* between polls */
 #define MAX_EXACT 0x1p53
 
 size_t
@@ -22,21 +23,29 @@ km_sums_stored_bytes(const KmSums *sums)
     return km_sums_fixed_bytes(sums);
 }
 
-static uint32_t
-checksum(const KmSums *sums)
+static KmStatus
+checksum(KmContext *ctx, const KmSums *sums, uint32_t *crc)
 {
-    size_t covered = offsetof(KmSums, flags);
-
-    return km_crc32c((const char *) sums + covered, sums->bytes - covered);
+    *crc = 0;
+    for (size_t i = offsetof(KmSums, flags); i < sums->bytes; i += SLICE_BYTES)
+    {
+        KM_TRY(km_poll(ctx));
+        *crc = km_crc32c_extend(*crc, (const char *) sums + i, min_size(SLICE_BYTES, sums->bytes - i));
+    }
+    return KM_OK;
 }
 
-void
-km_sums_store(const KmSums *sums, KmSums *to)
+KmStatus
+km_sums_store(KmContext *ctx, const KmSums *sums, KmSums *to)
 {
-    memcpy(to, sums, km_sums_fixed_bytes(sums));
+    uint32_t crc;
+
+    KM_TRY(km_sums_copy(ctx, km_sums_fixed_bytes(sums), sums, to));
     to->bytes = km_sums_fixed_bytes(sums);
     to->waiting = to->waiting_capacity = 0;
-    to->crc = checksum(to);
+    KM_TRY(checksum(ctx, to, &crc));
+    to->crc = crc;
+    return KM_OK;
 }
 
 /* ---- bytes from outside ---- */
@@ -51,6 +60,8 @@ corrupt(KmContext *ctx, const char *what)
 static KmStatus
 check_sizes(KmContext *ctx, const KmSums *sums, size_t length)
 {
+    uint32_t crc;
+
     if (length < sizeof *sums || sums->magic != KM_SUMS_MAGIC)
         return corrupt(ctx, "they do not begin with its header");
     if (sums->major != KM_SUMS_MAJOR)
@@ -63,7 +74,8 @@ check_sizes(KmContext *ctx, const KmSums *sums, size_t length)
         return corrupt(ctx, "their dimensions are impossible");
     if (sums->waiting != 0 || sums->waiting_capacity != 0 || km_sums_fixed_bytes(sums) != length)
         return corrupt(ctx, "their length does not fit their dimensions");
-    if (sums->crc != checksum(sums))
+    KM_TRY(checksum(ctx, sums, &crc));
+    if (sums->crc != crc)
         return corrupt(ctx, "their checksum is wrong");
     return KM_OK;
 }
@@ -77,6 +89,7 @@ check_counts(KmContext *ctx, const KmSums *sums)
         || (sums->flags & KM_SUMS_PLAIN && sums->flags != KM_SUMS_PLAIN))
         return corrupt(ctx, "their flags are impossible");
     if (!(sums->total_weight >= 0 && isfinite(sums->total_weight)) || (sums->d == 0 && sums->n_rows != 0)
+        || sums->n_rows > KM_SUMS_MAX_ROWS || sums->n_skipped > KM_SUMS_MAX_ROWS
         || (sums->n_rows == 0) != (sums->total_weight == 0)
         || (exact && (sums->total_weight > KM_SUMS_MAX_WEIGHT || sums->magnitude != 0))
         || !(sums->magnitude >= 0 && isfinite(sums->magnitude)))

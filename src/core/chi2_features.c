@@ -92,13 +92,22 @@ choose_interval(KmContext *ctx, const KmArgs *args, size_t n, double *out)
 }
 
 static KmStatus
+check(KmContext *ctx, const KmArgs *args)
+{
+    size_t width = (size_t) km_arg_number(args, "n_components");
+    double interval;
+
+    if (width % 2 == 0)
+        return km_fail(ctx, KM_INVALID, "n_components of additive_chi2_features must be odd, got %zu", width);
+    return choose_interval(ctx, args, width / 2, &interval);
+}
+
+static KmStatus
 prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
 {
     size_t width = (size_t) km_arg_number(args, "n_components");
     Chi2 *chi2;
 
-    if (width % 2 == 0)
-        return km_fail(ctx, KM_INVALID, "n_components of additive_chi2_features must be odd, got %zu", width);
     KM_TRY(km_alloc_zero(ctx, 1, &chi2));
     chi2->n = width / 2;
     KM_TRY(choose_interval(ctx, args, chi2->n, &chi2->interval));
@@ -133,6 +142,7 @@ const KmStepType km_step_additive_chi2_features = {
              .positional = true},
         },
     },
+    .check = check,
     .is_resolved = is_resolved,
     .prepare = prepare,
     .describe = describe,

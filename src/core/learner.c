@@ -162,7 +162,8 @@ add_step(KmContext *ctx, KmLearner *learner, const KmStepType *type, KmNode *nod
     stage->type = type;
     stage->node = node;
     KM_TRY(km_signature_bind(ctx, &type->signature, node, &stage->args));
-    return check_arguments(ctx, NULL, &stage->args, &learner->has_grid);
+    KM_TRY(check_arguments(ctx, NULL, &stage->args, &learner->has_grid));
+    return type->check != NULL ? type->check(ctx, &stage->args) : KM_OK;
 }
 
 static KmStatus

@@ -39,6 +39,8 @@ typedef struct KmStepType
 {
     KmSignature signature;
     bool takes_missing;         /* impute */
+    /* What the table of parameters cannot say, checked when the learner is typed; NULL: nothing. */
+    KmStatus (*check)(KmContext *ctx, const KmArgs *args);
     /* True if args hold every constant, so that no pass over the rows is needed. */
     bool (*is_resolved)(KmContext *ctx, const KmArgs *args);
     /* Learn constants from rows (n x d, weights w or NULL) and write them into the step's syntax node. */

@@ -50,10 +50,18 @@ method_of(const KmArgs *args)
 static KmStatus
 compile_kernel(KmContext *ctx, const KmArgs *args, KmKernel **out)
 {
-    KM_TRY(km_kernel_compile(ctx, km_arg(args, "kernel")->node, out));
-    if ((*out)->flags & KM_PSD)
+    return km_kernel_compile(ctx, km_arg(args, "kernel")->node, out);
+}
+
+static KmStatus
+check(KmContext *ctx, const KmArgs *args)
+{
+    KmKernel *kernel;
+
+    KM_TRY(compile_kernel(ctx, args, &kernel));
+    if (kernel->flags & KM_PSD)
         return KM_OK;
-    km_node_fail(ctx, (*out)->node, "nystroem needs a positive semidefinite kernel");
+    km_node_fail(ctx, kernel->node, "nystroem needs a positive semidefinite kernel");
     return KM_UNSUPPORTED;
 }
 
@@ -63,7 +71,7 @@ is_resolved(KmContext *ctx, const KmArgs *args)
     KmKernel *kernel;
 
     return km_arg(args, "landmarks")->given &&
-        km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel) == KM_OK &&
+        compile_kernel(ctx, args, &kernel) == KM_OK &&
         !km_kernel_needs_data(kernel);
 }
 
@@ -262,6 +270,7 @@ const KmStepType km_step_nystroem = {
             {.name = "landmarks", .kinds = KM_KIND_MATRIX, .min = -DBL_MAX, .max = DBL_MAX, .group = 1},
         },
     },
+    .check = check,
     .is_resolved = is_resolved,
     .resolve = resolve,
     .prepare = prepare,

@@ -107,6 +107,21 @@ split_kernel(KmContext *ctx, const KmArgs *args, const KmKernel *kernel, double 
     return *leaf != NULL && *factor > 0 ? KM_OK : refuse_kernel(ctx, args, kernel);
 }
 
+static KmStatus
+check(KmContext *ctx, const KmArgs *args)
+{
+    size_t n_components = (size_t) km_arg_number(args, "n_components");
+    KmKernel *kernel;
+    const KmLeaf *leaf;
+    double factor;
+
+    if (n_components % 2 != 0)
+        return km_fail(ctx, KM_INVALID, "n_components of %s must be even, got %zu", args->signature->name,
+                       n_components);
+    KM_TRY(compile_kernel(ctx, args, &kernel));
+    return split_kernel(ctx, args, kernel, &factor, &leaf);
+}
+
 /* ---- constants from data: those of the kernel ---- */
 
 static bool
@@ -226,9 +241,6 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
     double scale, at_zero;
     Rff *rff;
 
-    if (n_components % 2 != 0)
-        return km_fail(ctx, KM_INVALID, "n_components of %s must be even, got %zu", args->signature->name,
-                       n_components);
     KM_TRY(compile_kernel(ctx, args, &kernel));
     KM_TRY(km_alloc_zero(ctx, 1, &rff));
     KM_TRY(split_kernel(ctx, args, kernel, &scale, &rff->leaf));
@@ -326,6 +338,7 @@ describe(KmContext *ctx, const KmArgs *args, const KmStep *step, size_t n, const
 
 const KmStepType km_step_rff = {
     .signature = {.name = "rff", .what = "step", .params = PARAMS},
+    .check = check,
     .is_resolved = is_resolved,
     .resolve = resolve,
     .prepare = prepare,
@@ -335,6 +348,7 @@ const KmStepType km_step_rff = {
 
 const KmStepType km_step_orf = {
     .signature = {.name = "orf", .what = "step", .params = PARAMS},
+    .check = check,
     .is_resolved = is_resolved,
     .resolve = resolve,
     .prepare = prepare,

@@ -110,6 +110,10 @@ km_sums_trace(const KmSums *sums)
     return trace;
 }
 
+/* Copy or clear a part of a value, which may be hundreds of megabytes: polled. */
+extern KmStatus km_sums_copy(KmContext *ctx, size_t bytes, const void *from, void *to);
+extern KmStatus km_sums_clear(KmContext *ctx, size_t bytes, void *to);
+
 /* KM_RANGE if sums of features of any size have passed what double precision holds. */
 extern KmStatus km_sums_check_finite(KmContext *ctx, const KmSums *sums);
 

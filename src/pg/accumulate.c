@@ -13,6 +13,7 @@
 #include "common/base64.h"
 #include "funcapi.h"
 #include "libpq/pqformat.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/json.h"
@@ -28,12 +29,13 @@ sums_of(struct varlena *value)
     return (KmSums *) ((char *) value + SUMS_OFFSET);
 }
 
-/* A value with room for `bytes` of sums, all zero (the padding is stored too). */
+/* A value with room for `bytes` of sums, which core writes or clears; the padding before them is stored too. */
 static struct varlena *
 value_make(size_t bytes)
 {
-    struct varlena *value = palloc0(SUMS_OFFSET + bytes);
+    struct varlena *value = palloc(SUMS_OFFSET + bytes);
 
+    memset(value, 0, SUMS_OFFSET);
     SET_VARSIZE(value, SUMS_OFFSET + bytes);
     return value;
 }
@@ -110,9 +112,11 @@ flush(SumsCall *call, KmSums *sums)
 static struct varlena *
 stored(const KmSums *sums)
 {
+    KmContext *ctx = kml_context_create(CurrentMemoryContext);
     struct varlena *value = value_make(km_sums_stored_bytes(sums));
 
-    km_sums_store(sums, sums_of(value));
+    kml_check(ctx, km_sums_store(ctx, sums, sums_of(value)));
+    kml_context_delete(ctx);
     return value;
 }
 
@@ -154,25 +158,38 @@ checked(struct varlena *value)
 static struct varlena *
 stored_for_output(FunctionCallInfo fcinfo)
 {
-    struct varlena *value = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0));
+    struct varlena *value = PG_DETOAST_DATUM(PG_GETARG_DATUM(0));
 
+    if (sums_of(value)->waiting > 0)
+        value = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0));
     flush(sums_call(fcinfo), sums_of(value));
     return stored(sums_of(value));
 }
+
+/* Bytes of base64 a slice: whole groups of 3 bytes and 4 letters, so that slices join to one text. */
+#define SLICE_BYTES (3 << 20)
+#define SLICE_LETTERS (4 << 20)
 
 Datum
 kml_accumulator_in(PG_FUNCTION_ARGS)
 {
     char *text = PG_GETARG_CSTRING(0);
-    int length = strlen(text);
-    int room = pg_b64_dec_len(length);
-    struct varlena *value = value_make(room);
-    int bytes = pg_b64_decode(text, length, (void *) sums_of(value), room);
+    size_t length = strlen(text), bytes = 0;
+    struct varlena *value = value_make(length / 4 * 3 + 3);
 
-    if (bytes < 0)
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-                 errmsg("invalid input syntax for type accumulator: not base64")));
+    for (size_t i = 0; i < length; i += SLICE_LETTERS)
+    {
+        int letters = Min(length - i, SLICE_LETTERS);
+        int got = pg_b64_decode(text + i, letters, (void *) ((char *) sums_of(value) + bytes),
+                                letters / 4 * 3 + 3);
+
+        CHECK_FOR_INTERRUPTS();
+        if (got < 0 || (i + letters < length && got != SLICE_BYTES))
+            ereport(ERROR,
+                    (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+                     errmsg("invalid input syntax for type accumulator: not base64")));
+        bytes += got;
+    }
     SET_VARSIZE(value, SUMS_OFFSET + bytes);
     PG_RETURN_POINTER(checked(value));
 }
@@ -181,13 +198,20 @@ Datum
 kml_accumulator_out(PG_FUNCTION_ARGS)
 {
     struct varlena *value = stored_for_output(fcinfo);
-    int bytes = VARSIZE(value) - SUMS_OFFSET;
-    int room = pg_b64_enc_len(bytes);
+    size_t bytes = VARSIZE(value) - SUMS_OFFSET, length = 0;
+    size_t room = (bytes + 2) / 3 * 4;
     char *text = palloc(room + 1);
-    int length = pg_b64_encode((void *) sums_of(value), bytes, text, room);
 
-    if (length < 0)
-        elog(ERROR, "could not encode an accumulator of %d bytes", bytes);
+    for (size_t i = 0; i < bytes; i += SLICE_BYTES)
+    {
+        int got = pg_b64_encode((void *) ((char *) sums_of(value) + i), Min(bytes - i, SLICE_BYTES),
+                                text + length, room - length);
+
+        CHECK_FOR_INTERRUPTS();
+        if (got < 0)
+            elog(ERROR, "could not encode an accumulator of %zu bytes", bytes);
+        length += got;
+    }
     text[length] = '\0';
     PG_RETURN_CSTRING(text);
 }
@@ -264,12 +288,14 @@ start_empty(const SumsCall *call)
 
 /* A value with the map of this row's columns; what an empty one counted is kept. */
 static struct varlena *
-start_with_map(const KmFeatureMap *map, const struct varlena *empty)
+start_with_map(KmContext *ctx, const KmFeatureMap *map, const struct varlena *empty)
 {
     size_t bytes = km_sums_initial_bytes(map);
-    struct varlena *value = value_make(bytes);
+    struct varlena *value;
 
-    km_sums_init(map, bytes, sums_of(value));
+    kml_check(ctx, km_sums_reserve(ctx, map));
+    value = value_make(bytes);
+    kml_check(ctx, km_sums_init(ctx, map, bytes, sums_of(value)));
     if (empty)
         sums_of(value)->n_skipped = sums_of((struct varlena *) empty)->n_skipped;
     return value;
@@ -277,7 +303,7 @@ start_with_map(const KmFeatureMap *map, const struct varlena *empty)
 
 /* The value with room for one more row; a larger copy when it is full. */
 static struct varlena *
-with_room(const KmFeatureMap *map, struct varlena *value)
+with_room(KmContext *ctx, const KmFeatureMap *map, struct varlena *value)
 {
     size_t wanted = km_sums_wanted_bytes(map, sums_of(value));
     struct varlena *larger;
@@ -285,7 +311,7 @@ with_room(const KmFeatureMap *map, struct varlena *value)
     if (wanted <= sums_of(value)->bytes)
         return value;
     larger = value_make(wanted);
-    km_sums_grow(sums_of(value), wanted, sums_of(larger));
+    kml_check(ctx, km_sums_grow(ctx, sums_of(value), wanted, sums_of(larger)));
     return larger;
 }
 
@@ -332,9 +358,9 @@ accumulate_row(FunctionCallInfo fcinfo, SumsCall *call, struct varlena *value)
 
     map = map_for(call, call->x.n, targets);
     if (value == NULL || sums_of(value)->d == 0)
-        value = start_with_map(map, value);
+        value = start_with_map(call->ctx, map, value);
     check_same_columns(sums_of(value), call->x.n, targets);
-    value = with_room(map, value);
+    value = with_room(call->ctx, map, value);
     kml_check(call->ctx, km_sums_add(call->ctx, map, sums_of(value), call->x.value, y, weight));
     return value;
 }
@@ -380,7 +406,7 @@ merge_into(struct varlena *a, const KmSums *b, int sign)
     {
         struct varlena *larger = value_make(wanted);
 
-        km_sums_grow(sums_of(a), wanted, sums_of(larger));
+        kml_check(ctx, km_sums_grow(ctx, sums_of(a), wanted, sums_of(larger)));
         a = larger;
     }
     kml_check(ctx, km_sums_merge(ctx, sums_of(a), b, sign));

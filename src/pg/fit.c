@@ -263,26 +263,27 @@ feature_map(FitCall *call, size_t d, size_t n_targets)
 static void
 sum_row(FitState *state, const double *y, double weight)
 {
+    KmContext *ctx = state->call->ctx;
     size_t wanted;
 
     if (state->sums == NULL)
     {
         state->map = feature_map(state->call, state->d, state->n_targets);
+        kml_check(ctx, km_sums_reserve(ctx, state->map));
         wanted = km_sums_initial_bytes(state->map);
         state->sums = MemoryContextAllocHuge(state->memory, wanted);
-        km_sums_init(state->map, wanted, state->sums);
+        kml_check(ctx, km_sums_init(ctx, state->map, wanted, state->sums));
     }
     wanted = km_sums_wanted_bytes(state->map, state->sums);
     if (wanted > state->sums->bytes)
     {
         KmSums *grown = MemoryContextAllocHuge(state->memory, wanted);
 
-        km_sums_grow(state->sums, wanted, grown);
+        kml_check(ctx, km_sums_grow(ctx, state->sums, wanted, grown));
         pfree(state->sums);
         state->sums = grown;
     }
-    kml_check(state->call->ctx,
-              km_sums_add(state->call->ctx, state->map, state->sums, state->call->x.value, y, weight));
+    kml_check(ctx, km_sums_add(ctx, state->map, state->sums, state->call->x.value, y, weight));
 }
 
 static void

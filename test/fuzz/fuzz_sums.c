@@ -65,13 +65,13 @@ good_value(KmContext *ctx, bool exact, size_t *length)
     must(ctx, km_learner_parse(ctx, text, strlen(text), &learner));
     must(ctx, km_feature_map_create(ctx, learner, 2, 1, &map));
     must(ctx, km_alloc_bytes(ctx, km_sums_full_bytes(map), 1, (void **) &sums));
-    km_sums_init(map, km_sums_full_bytes(map), sums);
+    must(ctx, km_sums_init(ctx, map, km_sums_full_bytes(map), sums));
     for (size_t i = 0; i < 2; i++)
         must(ctx, km_sums_add(ctx, map, sums, x[i], y[i], 1));
     must(ctx, km_sums_flush(ctx, map, sums));
     *length = km_sums_stored_bytes(sums);
     value = malloc(*length);
-    km_sums_store(sums, value);
+    must(ctx, km_sums_store(ctx, sums, value));
     return value;
 }
 

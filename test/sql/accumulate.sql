@@ -168,6 +168,16 @@ SELECT error_of($$SELECT ''::accumulator$$) AS empty, error_of($$SELECT 'AAAA'::
 SELECT error_of($$SELECT accumulate('rff(rbf(gamma=1), n_components=20000)', x, y)
     FROM points$$) AS too_large;
 
+SET kernelml.max_memory = '64MB';
+SELECT error_of($$SELECT accumulate('rff(rbf(gamma=1), n_components=6000)', x, y) FROM points$$) AS accumulated,
+    error_of($$SELECT fit('rff(rbf(gamma=1), n_components=6000) | ridge', x, y) FROM points$$) AS fitted;
+RESET kernelml.max_memory;
+
+-- Text of more than one slice, back and forth.
+SELECT length(a::text) > 5000000 AS long, (a::text::accumulator)::text = a::text AS same,
+    error_of(format('SELECT %L::accumulator', left(a::text, 4194304 - 4) || '====' || right(a::text, 8))) AS padded
+FROM (SELECT accumulate('rff(rbf(gamma=1), n_components=1000)', x, y) FROM points) s (a);
+
 -- Any change of a stored byte is an error, never a crash; but for the two of the minor version.
 CREATE FUNCTION corrupted(OUT tried bigint, OUT corrupt bigint, OUT answers bigint) LANGUAGE plpgsql AS $$
 DECLARE

@@ -35,7 +35,7 @@ add_row(KmContext *ctx, KmFeatureMap *map, const Rows *rows, size_t i, KmSums **
     {
         KmSums *larger = block_of(ctx, wanted);
 
-        km_sums_grow(*sums, wanted, larger);
+        ok(km_sums_grow(ctx, *sums, wanted, larger));
         *sums = larger;
     }
     ok(km_sums_add(ctx, map, *sums, rows->x + i * D, rows->y + i * rows->targets, rows->w ? rows->w[i] : 1));
@@ -48,7 +48,7 @@ sums_of(KmContext *ctx, KmFeatureMap *map, const Rows *rows, size_t first, size_
     size_t bytes = km_sums_initial_bytes(map);
     KmSums *sums = block_of(ctx, bytes);
 
-    km_sums_init(map, bytes, sums);
+    ok(km_sums_init(ctx, map, bytes, sums));
     for (size_t i = 0; i < last - first; i++)
         add_row(ctx, map, rows, first + i * stride % (last - first), &sums);
     ok(km_sums_flush(ctx, map, sums));
@@ -61,7 +61,7 @@ stored(KmContext *ctx, const KmSums *sums)
     size_t bytes = km_sums_stored_bytes(sums);
     KmSums *to = block_of(ctx, bytes);
 
-    km_sums_store(sums, to);
+    ok(km_sums_store(ctx, sums, to));
     ok(km_sums_check(ctx, to, bytes));
     return to;
 }

@@ -116,7 +116,7 @@ check_orders(KmContext *ctx, const char *text, size_t targets, bool wild)
     assert_same(ctx, whole, sums_of(ctx, map, &rows, 0, rows.n, rows.n - 1));
 
     full = block_of(ctx, km_sums_full_bytes(map));
-    km_sums_init(map, km_sums_full_bytes(map), full);
+    ok(km_sums_init(ctx, map, km_sums_full_bytes(map), full));
     for (size_t i = 0; i < rows.n; i++)
     {
         add_row(ctx, map, &rows, i, &full);
@@ -292,7 +292,7 @@ test_bad_rows(void **state)
     const double x[D] = {1, 2, 3}, bad_x[D] = {1, NAN, 3}, huge_x[D] = {1e308, 1e308, 1e308};
     const double y = 1, bad_y = INFINITY;
 
-    km_sums_init(map, km_sums_initial_bytes(map), sums);
+    ok(km_sums_init(ctx, map, km_sums_initial_bytes(map), sums));
     before = stored(ctx, sums);
     assert_int_equal(km_sums_add(ctx, map, sums, bad_x, &y, 1), KM_DATA);
     assert_non_null(strstr(ctx->message, "2 is NaN"));
@@ -377,11 +377,49 @@ test_empty_values(void **state)
     assert_same(ctx, whole, expected);
     bytes = km_sums_merged_bytes(empty, whole);
     grown = block_of(ctx, bytes);
-    km_sums_grow(empty, bytes, grown);
+    ok(km_sums_grow(ctx, empty, bytes, grown));
     expected->n_skipped = 6;
     ok(km_sums_merge(ctx, grown, whole, 1));
     assert_same(ctx, grown, expected);
     assert_int_equal(km_sums_merge(ctx, empty, whole, -1), KM_INVALID);
+}
+
+/* Counts that are possible one by one, but not together. */
+static void
+test_counts_overflow(void **state)
+{
+    KmContext *ctx = *state;
+    Rows rows = make_rows(ctx, 20, 1, false);
+    KmFeatureMap *map = map_of(ctx, NARROW_MAP, 1);
+    KmSums *a = sums_of(ctx, map, &rows, 0, 20, 1), *b = sums_of(ctx, map, &rows, 0, 20, 1), *before;
+
+    a->n_rows = KM_SUMS_MAX_ROWS - 20;
+    ok(km_sums_merge(ctx, a, b, 1));
+    assert_true(a->n_rows == KM_SUMS_MAX_ROWS);
+    before = stored(ctx, a);
+    assert_int_equal(km_sums_merge(ctx, a, b, 1), KM_LIMIT);
+    assert_non_null(strstr(ctx->message, "9007199254740992 and 20 rows"));
+    assert_same(ctx, a, before);
+    b->n_skipped = KM_SUMS_MAX_ROWS;
+    a->n_rows = a->n_skipped = 1;
+    assert_int_equal(km_sums_merge(ctx, a, b, 1), KM_LIMIT);
+    b->n_skipped++;
+    ok(km_sums_store(ctx, b, before));
+    assert_int_equal(km_sums_check(ctx, before, before->bytes), KM_CORRUPT);
+}
+
+/* The cap holds for sums before they are made. */
+static void
+test_memory(void **state)
+{
+    KmContext *ctx = *state;
+    KmFeatureMap *map = map_of(ctx, "rff(rbf(gamma=1), 2000)", 1);
+
+    ok(km_sums_reserve(ctx, map));
+    ctx->max_bytes = ctx->used_bytes + ((size_t) 8 << 20);
+    assert_int_equal(km_sums_reserve(ctx, map), KM_MEMORY);
+    assert_non_null(strstr(ctx->message, "a Gram accumulator of 2000 features"));
+    assert_non_null(strstr(ctx->hint, "kernelml.max_memory"));
 }
 
 /* ---- bytes from outside ---- */
@@ -583,7 +621,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_integers), TEST(test_slices), TEST(test_orders), TEST(test_subtract), TEST(test_clipped),
         TEST(test_whole_weights), TEST(test_fractional_weights), TEST(test_weight_limit), TEST(test_bad_rows),
-        TEST(test_maps), TEST(test_different_maps), TEST(test_empty_values), TEST(test_bad_bytes),
+        TEST(test_maps), TEST(test_different_maps), TEST(test_counts_overflow), TEST(test_memory),
+        TEST(test_empty_values), TEST(test_bad_bytes),
         TEST(test_small_state), TEST(test_solve), TEST(test_solve_without_cancellation),
         TEST(test_solve_refusals), TEST(test_limit_is_krr),
     };

@@ -83,7 +83,7 @@ test_wide(void **state)
     ok(km_feature_map_create(ctx, learner_of(ctx, "ridge"), WIDTH, 1, &map));
     bytes = km_sums_full_bytes(map);
     sums = block_of(ctx, bytes);
-    km_sums_init(map, bytes, sums);
+    ok(km_sums_init(ctx, map, bytes, sums));
     for (size_t i = 0; i < N; i++)
         ok(km_sums_add(ctx, map, sums, rows.x + i * WIDTH, rows.y + i, 1));
     ok(km_sums_flush(ctx, map, sums));
@@ -106,7 +106,7 @@ test_many_rows(void **state)
         ((double *) rows.x)[i] += 10;
     for (size_t i = 0; i < rows.n; i++)
         w[i] = TIMES;
-    km_sums_init(map, km_sums_full_bytes(map), sums);
+    ok(km_sums_init(ctx, map, km_sums_full_bytes(map), sums));
     for (size_t k = 0; k < TIMES * rows.n; k++)
         ok(km_sums_add(ctx, map, sums, rows.x + k % rows.n * D, rows.y + k % rows.n, 1));
     ok(km_sums_flush(ctx, map, sums));
@@ -247,11 +247,11 @@ test_overflow(void **state)
     const double x[D] = {1, 2, 3}, huge_x[D] = {1e200, 0, 0}, large_x[D] = {1e154, 0, 0}, y = 1;
     KmSums *sums = block_of(ctx, km_sums_full_bytes(map)), *more;
 
-    km_sums_init(map, km_sums_full_bytes(map), sums);
+    ok(km_sums_init(ctx, map, km_sums_full_bytes(map), sums));
     ok(km_sums_add(ctx, map, sums, x, &y, 1));
     ok(km_sums_add(ctx, map, sums, huge_x, &y, 1));
     assert_int_equal(km_sums_flush(ctx, map, sums), KM_RANGE);
-    km_sums_init(map, km_sums_full_bytes(map), sums);
+    ok(km_sums_init(ctx, map, km_sums_full_bytes(map), sums));
     ok(km_sums_add(ctx, map, sums, large_x, &y, 1));
     ok(km_sums_flush(ctx, map, sums));
     more = stored(ctx, sums);

@@ -183,6 +183,30 @@ test_chi2_refusals(void **state)
         assert_true(z[j] == 0);
 }
 
+/* ---- what is refused when it is typed ---- */
+
+static void
+test_typed_refusals(void **state)
+{
+    const struct { const char *text; KmStatus status; const char *says; } cases[] = {
+        {"rff(rbf, 101)", KM_INVALID, "n_components of rff must be even, got 101"},
+        {"scale | orf(rbf, 3) | ridge", KM_INVALID, "n_components of orf must be even, got 3"},
+        {"rff(linear)", KM_UNSUPPORTED, "rff needs one kernel with a spectral density"},
+        {"rff(linear*0.5 + rbf, 64)", KM_UNSUPPORTED, "rff needs one kernel with a spectral density"},
+        {"orf(laplacian)", KM_UNSUPPORTED, "that depends on lengths only"},
+        {"nystroem(sigmoid) | ridge", KM_UNSUPPORTED, "nystroem needs a positive semidefinite kernel"},
+        {"additive_chi2_features(4)", KM_INVALID, "must be odd, got 4"},
+    };
+    KmContext *ctx = *state;
+    KmLearner *learner;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    {
+        assert_int_equal(km_learner_parse(ctx, cases[i].text, strlen(cases[i].text), &learner), cases[i].status);
+        assert_non_null(strstr(ctx->message, cases[i].says));
+    }
+}
+
 int
 main(void)
 {
@@ -195,6 +219,7 @@ main(void)
         TEST(test_chi2_reference),
         TEST(test_chi2_tends_to_the_kernel),
         TEST(test_chi2_refusals),
+        TEST(test_typed_refusals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

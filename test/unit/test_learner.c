@@ -35,8 +35,8 @@ test_canonical_text(void **unused)
         {"svc(c=1)", "svc(c=1)"},
         {"scale | (minmax | krr(rbf, alpha=1e-3))", "scale | minmax | krr(rbf, lambda=0.001)"},
         {"impute(0)|ridge(alpha=2)", "impute(value=0) | ridge(lambda=2)"},
-        {"impute | rff(linear*0.5 + rbf, 64) | ridge",
-         "impute | rff(linear*0.5 + rbf, n_components=64) | ridge"},
+        {"impute | rff(rbf*0.5, 64) | ridge",
+         "impute | rff(rbf*0.5, n_components=64) | ridge"},
     };
     KmContext *ctx = km_context_create(SIZE_MAX);
 
