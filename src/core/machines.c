@@ -152,7 +152,7 @@ km_machine_begin(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable
                  size_t n_intercepts, KmMachine *out)
 {
     *out = (KmMachine) {.args = args, .table = table, .tol = km_arg_number(args, "tol"), .columns = columns,
-                        .n_intercepts = n_intercepts};
+                        .n_intercepts = n_intercepts, .used_before = ctx->used_bytes};
     KM_TRY(check_memory(ctx, args->signature->name, table->n, table->d));
     KM_TRY(km_estimator_kernel(ctx, args, node, table, &out->kernel));
     KM_TRY(km_points_create(ctx, out->kernel, table->n, table->d, table->x, NULL, &out->points));
@@ -336,7 +336,7 @@ KmStatus
 km_machine_end(KmContext *ctx, KmMachine *machine, KmModel *model)
 {
     const KmMachineFacts *facts = &machine->facts;
-    size_t kept = km_rows_kept(machine->rows), memory = ctx->peak_bytes;
+    size_t kept = km_rows_kept(machine->rows), memory = ctx->peak_bytes - machine->used_before;
 
     km_rows_destroy(ctx, machine->rows);
     warn_unfinished(ctx, machine);

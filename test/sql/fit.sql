@@ -324,6 +324,11 @@ FROM (SELECT fit('svc(rbf(gamma=0.1), c=10)', ARRAY[i % 100 / 10.0, i / 100 / 3.
 RESET kernelml.max_memory;
 SELECT error_of($$SET kernelml.max_memory = 0$$);
 
+-- The bytes of a model do not depend on how its learner was spelt.
+SELECT fit('svc(rbf(gamma=1))', x, label) = fit('svc(rbf(gamma=1.0), c=1, seed=0, multiclass=ovo, tol=1e-3)', x, label) AS svc,
+    fit('svr(rbf(gamma=1))', x, y) = fit('svr(rbf(gamma=1.0), c=1, epsilon=1e-1, tol=1e-3)', x, y) AS svr,
+    fit('krr(rbf(gamma=1))', x, y) = fit('krr(rbf(gamma=1.0), lambda=1, center=true)', x, y) AS krr FROM points;
+
 -- Toasted and compressed rows.
 CREATE TABLE wide AS SELECT i AS id, array_agg(((i * j) % 7)::float8 ORDER BY j) AS x, i % 2 AS y
 FROM generate_series(1, 12) i, generate_series(1, 3000) j GROUP BY i;
