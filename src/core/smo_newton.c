@@ -5,7 +5,7 @@
  * K.  Once the right variables are free, the minimum over them is one linear system away (active-set methods:
  * Scheinberg 2006):
  *   (K_FF + shift I) d = r - level 1,   1'd = 0,   r = -(gradient of the free variables F)
- * by Cholesky.  A step that meets a bound or kink stops there, the variable leaves the factor (Golub, Van
+ * by Cholesky; with two groups of variables each has its own level and sum.  A step that meets a bound or kink stops there, the variable leaves the factor (Golub, Van
  * Loan, 6.5.4) and the rest goes on; a full one is repeated, because the shift makes it fall short where K is
  * flat.  The objective falls with every step.
  */
@@ -23,16 +23,21 @@
 #define SHIFT_SINGLE 4
 #define FLOPS_PER_ELEMENT 16    /* of BLAS, in the time that a pair step takes for one variable */
 
+typedef struct Variable
+{
+    size_t v;
+    KmSmoGroup *group;
+} Variable;
+
 typedef struct Newton
 {
     KmSmo *smo;
-    KmSmoGroup *group;
     size_t n, m;                /* free variables at the start, and now */
-    size_t *start, *v;          /* which; those of now in order of the factor */
+    Variable *start, *now;      /* which; those of now in order of the factor */
     double *before;             /* n: b of start */
     double *factor;             /* n x n: lower triangle L of K_FF + shift I, row-major */
-    double *r, *step;           /* m; r up to a constant */
-    double *ones;               /* m: L^-1 1 */
+    double *r, *step;           /* m; r up to levels */
+    double *ones[2];            /* m: L^-1 1, of each group, made orthogonal */
     double *cosine, *sine;      /* n: rotations */
     double shift;
 } Newton;
@@ -49,13 +54,20 @@ is_free(const KmSmoGroup *group, size_t v)
     return group->up[v] == group->low[v];
 }
 
+static double *
+b_of(Variable one)
+{
+    return one.group->b + one.v;
+}
+
 static size_t
 count_free(const KmSmo *smo)
 {
     size_t n = 0;
 
-    for (size_t v = 0; v < smo->n; v++)
-        n += is_free(smo->worst, v);
+    for (size_t k = 0; k < smo->n_groups; k++)
+        for (size_t v = 0; v < smo->n; v++)
+            n += is_free(&smo->group[k], v);
     return n;
 }
 
@@ -66,12 +78,13 @@ make_rows(KmContext *ctx, const KmSmo *smo, KmSmoRow row_of, void *state, bool *
     const void *row;
 
     *complete = true;
-    for (size_t v = 0; v < smo->n && *complete; v++)
-        if (is_free(smo->worst, v))
-        {
-            KM_TRY(row_of(ctx, smo, state, v, &row));
-            *complete = row != NULL;
-        }
+    for (size_t k = 0; k < smo->n_groups; k++)
+        for (size_t v = 0; v < smo->n && *complete; v++)
+            if (is_free(&smo->group[k], v))
+            {
+                KM_TRY(row_of(ctx, smo, state, v, &row));
+                *complete = row != NULL;
+            }
     return KM_OK;
 }
 
@@ -84,14 +97,15 @@ has_room(const KmContext *ctx, size_t n)
 static KmStatus
 newton_create(KmContext *ctx, KmSmo *smo, size_t n, Newton *newton)
 {
-    *newton = (Newton) {.smo = smo, .group = smo->worst, .n = n, .m = n};
+    *newton = (Newton) {.smo = smo, .n = n, .m = n};
     KM_TRY(km_alloc(ctx, n, &newton->start));
-    KM_TRY(km_alloc(ctx, n, &newton->v));
+    KM_TRY(km_alloc(ctx, n, &newton->now));
     KM_TRY(km_alloc(ctx, n, &newton->before));
     KM_TRY(km_alloc(ctx, n * n, &newton->factor));
     KM_TRY(km_alloc(ctx, n, &newton->r));
     KM_TRY(km_alloc(ctx, n, &newton->step));
-    KM_TRY(km_alloc(ctx, n, &newton->ones));
+    for (size_t k = 0; k < smo->n_groups; k++)
+        KM_TRY(km_alloc(ctx, n, &newton->ones[k]));
     KM_TRY(km_alloc(ctx, n, &newton->cosine));
     return km_alloc(ctx, n, &newton->sine);
 }
@@ -101,12 +115,13 @@ newton_free(KmContext *ctx, Newton *newton)
 {
     km_free(ctx, newton->sine);
     km_free(ctx, newton->cosine);
-    km_free(ctx, newton->ones);
+    km_free(ctx, newton->ones[1]);
+    km_free(ctx, newton->ones[0]);
     km_free(ctx, newton->step);
     km_free(ctx, newton->r);
     km_free(ctx, newton->factor);
     km_free(ctx, newton->before);
-    km_free(ctx, newton->v);
+    km_free(ctx, newton->now);
     km_free(ctx, newton->start);
 }
 
@@ -116,23 +131,24 @@ newton_free(KmContext *ctx, Newton *newton)
 static KmStatus
 load(KmContext *ctx, KmSmoRow row_of, void *state, Newton *newton)
 {
-    const KmSmo *smo = newton->smo;
+    KmSmo *smo = newton->smo;
     size_t n = 0;
 
-    for (size_t v = 0; v < smo->n; v++)
-        if (is_free(newton->group, v))
-            newton->start[n++] = v;
+    for (size_t k = 0; k < smo->n_groups; k++)
+        for (size_t v = 0; v < smo->n; v++)
+            if (is_free(&smo->group[k], v))
+                newton->start[n++] = (Variable) {v, &smo->group[k]};
     for (size_t i = 0; i < n; i++)
     {
-        size_t v = newton->start[i];
+        Variable one = newton->start[i];
         const void *row;
 
-        newton->v[i] = v;
-        newton->before[i] = newton->group->b[v];
-        newton->r[i] = -(smo->g[v] + newton->group->up[v]);
-        KM_TRY(row_of(ctx, smo, state, v, &row));
+        newton->now[i] = one;
+        newton->before[i] = one.group->b[one.v];
+        newton->r[i] = -(smo->g[one.v] + one.group->up[one.v]);
+        KM_TRY(row_of(ctx, smo, state, one.v, &row));
         for (size_t j = 0; j <= i; j++)
-            newton->factor[i * n + j] = km_smo_element(smo, row, newton->start[j]);
+            newton->factor[i * n + j] = km_smo_element(smo, row, newton->start[j].v);
     }
     return KM_OK;
 }
@@ -178,7 +194,7 @@ leave(Newton *newton, size_t k)
         c[i] = left / length;
         s[i] = row[i + 1] / length;
         row[i] = length;
-        newton->v[i] = newton->v[i + 1];
+        newton->now[i] = newton->now[i + 1];
         newton->r[i] = newton->r[i + 1];
     }
     newton->m--;
@@ -193,22 +209,33 @@ solve_lower(const Newton *newton, enum CBLAS_TRANSPOSE transpose, double *x)
                 (int) newton->n, x, 1);
 }
 
+/* Take out of x what lies along a. */
+static void
+remove_along(size_t m, const double *a, double *x)
+{
+    double square = cblas_ddot(m, a, 1, a, 1);
+
+    if (square > 0)
+        cblas_daxpy(m, -cblas_ddot(m, a, 1, x, 1) / square, a, 1, x, 1);
+}
+
 /* The direction d. */
 static void
 find_step(Newton *newton)
 {
     size_t m = newton->m;
-    double level;
 
-    for (size_t i = 0; i < m; i++)
-    {
-        newton->ones[i] = 1;
-        newton->step[i] = newton->r[i];
-    }
-    solve_lower(newton, CblasNoTrans, newton->ones);
+    memcpy(newton->step, newton->r, m * sizeof *newton->step);
     solve_lower(newton, CblasNoTrans, newton->step);
-    level = cblas_ddot(m, newton->ones, 1, newton->step, 1) / cblas_ddot(m, newton->ones, 1, newton->ones, 1);
-    cblas_daxpy(m, -level, newton->ones, 1, newton->step, 1);
+    for (size_t k = 0; k < newton->smo->n_groups; k++)
+    {
+        for (size_t i = 0; i < m; i++)
+            newton->ones[k][i] = newton->now[i].group == &newton->smo->group[k];
+        solve_lower(newton, CblasNoTrans, newton->ones[k]);
+        if (k == 1)
+            remove_along(m, newton->ones[0], newton->ones[1]);
+        remove_along(m, newton->ones[k], newton->step);
+    }
     solve_lower(newton, CblasTrans, newton->step);
 }
 
@@ -216,30 +243,31 @@ find_step(Newton *newton)
 static double
 end_of(const Newton *newton, size_t i)
 {
-    return newton->step[i] > 0 ? km_smo_ceiling(newton->smo, newton->group, newton->v[i])
-        : km_smo_floor(newton->smo, newton->group, newton->v[i]);
+    Variable one = newton->now[i];
+
+    return newton->step[i] > 0 ? km_smo_ceiling(newton->smo, one.group, one.v)
+        : km_smo_floor(newton->smo, one.group, one.v);
 }
 
 /* Move as far as bounds and kinks allow, at most by all of d. */
 static void
 move(Newton *newton)
 {
-    double *b = newton->group->b, part = 1;
+    double part = 1;
 
     for (size_t i = 0; i < newton->m; i++)
         if (newton->step[i] != 0)
-            part = fmin(part, (end_of(newton, i) - b[newton->v[i]]) / newton->step[i]);
+            part = fmin(part, (end_of(newton, i) - *b_of(newton->now[i])) / newton->step[i]);
     for (size_t i = 0; i < newton->m; i++)
     {
-        size_t v = newton->v[i];
-        double end = end_of(newton, i), step = newton->step[i];
+        double *b = b_of(newton->now[i]), end = end_of(newton, i), step = newton->step[i];
 
-        if (step != 0 && (end - b[v]) / step <= part)
-            b[v] = end;
+        if (step != 0 && (end - *b) / step <= part)
+            *b = end;
         else
-            b[v] = step > 0 ? fmin(b[v] + part * step, end) : fmax(b[v] + part * step, end);
+            *b = step > 0 ? fmin(*b + part * step, end) : fmax(*b + part * step, end);
         newton->r[i] = (1 - part) * newton->r[i] + part * newton->shift * step;
-        km_smo_status(newton->smo, newton->group, v);
+        km_smo_status(newton->smo, newton->now[i].group, newton->now[i].v);
     }
 }
 
@@ -250,22 +278,33 @@ leave_met(Newton *newton)
     size_t m = newton->m;
 
     for (size_t i = m; i > 0; i--)
-        if (!is_free(newton->group, newton->v[i - 1]))
+        if (!is_free(newton->now[i - 1].group, newton->now[i - 1].v))
             leave(newton, i - 1);
     return newton->m < m;
 }
 
+/* The largest violation of a pair of a group's. */
 static double
-spread_of(size_t m, const double *r)
+spread_of(const Newton *newton, const KmSmoGroup *group)
 {
     double least = INFINITY, most = -INFINITY;
 
-    for (size_t i = 0; i < m; i++)
-    {
-        least = fmin(least, r[i]);
-        most = fmax(most, r[i]);
-    }
+    for (size_t i = 0; i < newton->m; i++)
+        if (newton->now[i].group == group)
+        {
+            least = fmin(least, newton->r[i]);
+            most = fmax(most, newton->r[i]);
+        }
     return most - least;
+}
+
+static bool
+is_solved(const Newton *newton, double tol)
+{
+    for (size_t k = 0; k < newton->smo->n_groups; k++)
+        if (spread_of(newton, &newton->smo->group[k]) >= tol)
+            return false;
+    return true;
 }
 
 static KmStatus
@@ -276,7 +315,7 @@ move_all(KmContext *ctx, double tol, Newton *newton)
         KM_TRY(km_poll(ctx));
         find_step(newton);
         move(newton);
-        if (!leave_met(newton) && spread_of(newton->m, newton->r) < tol)
+        if (!leave_met(newton) && is_solved(newton, tol))
             break;
     }
     return KM_OK;
@@ -290,12 +329,11 @@ follow(KmContext *ctx, KmSmoRow row_of, void *state, Newton *newton)
 
     for (size_t i = 0; i < newton->n; i++)
     {
-        size_t v = newton->start[i];
-        double change = newton->group->b[v] - newton->before[i];
+        double change = *b_of(newton->start[i]) - newton->before[i];
         const void *row;
 
         KM_TRY(km_poll_row(ctx, i, smo->stride));
-        KM_TRY(row_of(ctx, smo, state, v, &row));
+        KM_TRY(row_of(ctx, smo, state, newton->start[i].v, &row));
         smo->passes->accumulate(smo->stride, 1, &row, &change, smo->g);
     }
     km_smo_choose(smo);

@@ -99,7 +99,7 @@ extern size_t km_smo_violators(const KmSmo *smo, const KmSmoGroup *group, int si
                                bool (*skip)(const void *state, size_t v), const void *state, double *keys,
                                size_t *out);
 
-/* The minimum over the free variables of the worst group at once, or some way to it, where they are few
+/* The minimum over the free variables of all groups at once, or some way to it, where they are few
  * enough and their rows are at hand; *steps: pair steps that should come before the next time, so that these
  * cost as much (smo_newton.c). */
 extern KmStatus km_smo_newton(KmContext *ctx, KmSmo *smo, double tol, KmSmoRow row_of, void *state,

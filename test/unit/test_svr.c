@@ -302,6 +302,11 @@ large_cost(void **unused)
         assert_true(fact(&fitted, "converged") == 1 && fact(&fitted, "iterations") < 100000);
         check_tube(&fitted, N, x, y, costs[t], 0.1);
         end(&fitted);
+        snprintf(text, sizeof text, "nu_svr(rbf(gamma=2), c=%g, nu=0.4)", costs[t]);
+        fit(&fitted, text, &table);
+        assert_true(fact(&fitted, "converged") == 1 && fact(&fitted, "iterations") < 100000);
+        check_tube(&fitted, N, x, y, costs[t], fact(&fitted, "epsilon"));
+        end(&fitted);
     }
 }
 
