@@ -435,8 +435,8 @@ turn_label(Problem *problem, size_t i)
     problem->lower[i] = -upper;
 }
 
-/* Classes that overlap: pair steps alone would take millions; the conditions of the optimum hold by sums of our
- * own. */
+/* Classes that overlap: pair steps alone would take millions; the conditions of the optimum hold by sums of
+ * our own. */
 static void
 large_boxes(void **unused)
 {
