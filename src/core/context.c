@@ -227,6 +227,25 @@ km_free(KmContext *ctx, void *block)
     ctx->release(ctx, header);
 }
 
+void
+km_shrink(KmContext *ctx, void *block, size_t bytes)
+{
+    BlockHeader *header = (BlockHeader *) block - 1;
+    char *end = (char *) header + header->bytes, *rest = (char *) block + bytes;
+
+#ifdef MADV_DONTNEED
+    rest += (PAGE - (uintptr_t) rest % PAGE) % PAGE;
+    end -= (uintptr_t) end % PAGE;
+    if (rest < end)
+        madvise(rest, end - rest, MADV_DONTNEED);
+#else
+    (void) rest;
+    (void) end;
+#endif
+    ctx->used_bytes -= header->bytes - sizeof *header - bytes;
+    header->bytes = sizeof *header + bytes;
+}
+
 KmStatus
 km_reserve(KmContext *ctx, double bytes, const char *what, const char *hint)
 {

@@ -124,5 +124,6 @@ km_gp_add_arrays(KmContext *ctx, const KmTable *table, double *coef, double *fac
     if (factor == NULL)
         return KM_OK;
     km_triangle_pack(n, factor);
+    km_shrink(ctx, factor, n * (n + 1) / 2 * sizeof *factor);
     return km_model_add_tail(ctx, model, "factor", 1, n * (n + 1) / 2, factor);
 }

@@ -60,6 +60,26 @@ blocks_are_aligned_and_counted(void **state)
 }
 
 static void
+shrunk_blocks_keep_their_front(void **state)
+{
+    KmContext *ctx = *state;
+    size_t whole = CAP / 2, front = whole / 3 + 5;
+    unsigned char *block, *other;
+
+    assert_int_equal(km_alloc(ctx, whole, &block), KM_OK);
+    for (size_t i = 0; i < whole; i++)
+        block[i] = (unsigned char) (i % 251);
+    km_shrink(ctx, block, front);
+    assert_in_range(ctx->used_bytes, front, front + 64);
+    for (size_t i = 0; i < front; i++)
+        assert_int_equal(block[i], i % 251);
+    assert_int_equal(km_alloc(ctx, CAP - front - 256, &other), KM_OK);
+    km_free(ctx, other);
+    km_free(ctx, block);
+    assert_int_equal(ctx->used_bytes, 0);
+}
+
+static void
 zeroed_memory_is_zero(void **state)
 {
     KmContext *ctx = *state;
@@ -463,6 +483,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(blocks_are_aligned_and_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(zeroed_memory_is_zero, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(shrunk_blocks_keep_their_front, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cap_holds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(overflow_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(reset_frees_everything, set_up, tear_down),
