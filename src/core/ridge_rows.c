@@ -1,13 +1,14 @@
 /*
  * ridge_rows.c: ridge regression from rows, a block of them at a time.
  *
- * Sums are those of deviations from a shift near the means; what is left of the means is taken away at the end.
+ * Sums are those of deviations from a shift near the means; what is left of the means is taken away at the
+ * end.
  *
  * Where the features are z = U a of plainer ones (learner.h), summing those instead and going over to U A U'
  * once saves the work of U for every row.  Rounding of A = sum a a', about eps tr A, then comes back times
- * |U|^2; over lambda, that bounds the relative error of the coefficients.  A bound up to ERROR is accepted (the
- * error itself is hundreds of times less), one up to its root is squared by a step of iterative refinement, with
- * residuals y - <z, w> of the rows themselves; beyond that the features are summed.
+ * |U|^2; over lambda, that bounds the relative error of the coefficients.  A bound up to ERROR is accepted
+ * (the error itself is hundreds of times less), one up to its root is squared by a step of iterative
+ * refinement, with residuals y - <z, w> of the rows themselves; beyond that the features are summed.
  */
 #include <float.h>
 #include <math.h>
@@ -22,6 +23,7 @@
 
 #define BLOCK_ROWS ((size_t) 256)
 #define ERROR 1e-6
+#define FEW_COLUMNS 8
 
 typedef struct Rows
 {
@@ -143,8 +145,8 @@ add_means(const Rows *rows, size_t first, size_t stride, size_t count, double *m
     }
 }
 
-/* The means of all rows; of as many as make a block, evenly spaced, where rows weigh the same and their features
- * are some work: no more than a few deviations away. */
+/* The means of all rows; of as many as make a block, evenly spaced, where rows weigh the same and their
+ * features are some work: no more than a few deviations away. */
 static KmStatus
 learn_shift(KmContext *ctx, Rows *rows)
 {
@@ -215,6 +217,20 @@ choose_features(KmContext *ctx, const KmArgs *args, Rows *rows)
 
 /* ---- sums ---- */
 
+/* out (d x width) += X'V of the block, V of stride ldv.  For few columns dgemm's packing of X costs more than
+ * the products. */
+static void
+add_products(const Rows *rows, size_t count, size_t width, size_t ldv, const double *v, double *out)
+{
+    int d = (int) rows->d, n = (int) count, ld = (int) ldv;
+
+    if (width > FEW_COLUMNS)
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, d, (int) width, n, 1, rows->x, d, v, ld, 1, out,
+                    (int) width);
+    for (size_t t = 0; t < width && width <= FEW_COLUMNS; t++)
+        cblas_dgemv(CblasRowMajor, CblasTrans, n, d, 1, rows->x, d, v + t, ld, 1, out + t, (int) width);
+}
+
 /* A feature that is not finite shows in the sums of its products with the ones. */
 static KmStatus
 check_features(KmContext *ctx, const Rows *rows, size_t count)
@@ -233,18 +249,17 @@ check_features(KmContext *ctx, const Rows *rows, size_t count)
 static KmStatus
 add_block(KmContext *ctx, Rows *rows, size_t count, KmRidge *ridge)
 {
-    int d = (int) rows->d, width = (int) rows->m + 1;
+    size_t width = rows->m + 1;
 
     for (size_t r = 0; r < count; r++)
         for (size_t t = 0; t < rows->m; t++)
         {
-            const double *y = rows->y + r * (size_t) width;
+            const double *y = rows->y + r * width;
 
             ridge->square[t] += y[t] * y[t];
             rows->sum[t] += y[t] * y[rows->m];
         }
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, d, width, (int) count, 1, rows->x, d, rows->y, width,
-                1, rows->products, width);
+    add_products(rows, count, width, width, rows->y, rows->products);
     KM_TRY(check_features(ctx, rows, count));
     return km_add_squares(ctx, count, rows->d, rows->d, rows->x, rows->d, ridge->a);
 }
@@ -323,12 +338,24 @@ push_equations(KmContext *ctx, const KmStep *step, KmRidge *ridge)
     return step->push(ctx, step, ridge->m, ridge->b);
 }
 
+/* y -= X v of the block. */
+static void
+subtract_scores(const Rows *rows, size_t count, const double *v)
+{
+    int n = (int) count, d = (int) rows->d, m = (int) rows->m;
+
+    if (rows->m > FEW_COLUMNS)
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, m, d, -1, rows->x, d, v, m, 1, rows->y,
+                    m + 1);
+    for (int t = 0; t < m && rows->m <= FEW_COLUMNS; t++)
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, n, d, -1, rows->x, d, v + t, m, 1, rows->y + t, m + 1);
+}
+
 /* gradient (d x m) = sum of w a (y - <a, v>) over all rows. */
 static KmStatus
 sum_residuals(KmContext *ctx, const Rows *rows, const double *v, double *gradient)
 {
     size_t n = rows->table->n;
-    int d = (int) rows->d, m = (int) rows->m;
 
     memset(gradient, 0, rows->d * rows->m * sizeof *gradient);
     for (size_t i = 0; i < n; i += BLOCK_ROWS)
@@ -337,10 +364,8 @@ sum_residuals(KmContext *ctx, const Rows *rows, const double *v, double *gradien
 
         KM_TRY(load_block(ctx, rows, i, 1, count));
         weigh_block(rows, i, count);
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int) count, m, d, -1, rows->x, d, v, m, 1,
-                    rows->y, m + 1);
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, d, m, (int) count, 1, rows->x, d, rows->y, m + 1,
-                    1, gradient, m);
+        subtract_scores(rows, count, v);
+        add_products(rows, count, rows->m, rows->m + 1, rows->y, gradient);
     }
     return KM_OK;
 }

@@ -1,8 +1,8 @@
 /*
  * whitening.c: the Cholesky factor of landmarks' kernel matrix, its inverse, and products with it.
  *
- * The factor is made column by column: each element is one product of two rows.  Its inverse is made when rows
- * are first to be mapped, and kept in bands of rows, each with the columns that can differ from 0.
+ * The factor is made column by column: each element is one product of two rows.  Its inverse is made when
+ * rows are first to be mapped, and kept in bands of rows, each with the columns that can differ from 0.
  */
 #include "whitening.h"
 

@@ -29,7 +29,7 @@ sums_of(struct varlena *value)
     return (KmSums *) ((char *) value + SUMS_OFFSET);
 }
 
-/* A value with room for `bytes` of sums, which core writes or clears; the padding before them is stored too. */
+/* A value with room for `bytes` of sums, which core writes or clears; the padding before them is stored. */
 static struct varlena *
 value_make(size_t bytes)
 {

@@ -202,7 +202,8 @@ test_typed_refusals(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     {
-        assert_int_equal(km_learner_parse(ctx, cases[i].text, strlen(cases[i].text), &learner), cases[i].status);
+        assert_int_equal(km_learner_parse(ctx, cases[i].text, strlen(cases[i].text), &learner),
+                         cases[i].status);
         assert_non_null(strstr(ctx->message, cases[i].says));
     }
 }

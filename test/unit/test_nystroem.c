@@ -480,7 +480,8 @@ test_features_too_large(void **state)
     KmContext *ctx = *state;
     KmModel *model;
 
-    assert_int_equal(km_learner_fit(ctx, learner_of(ctx, "poly_features(2) | ridge"), &table, &model), KM_RANGE);
+    assert_int_equal(km_learner_fit(ctx, learner_of(ctx, "poly_features(2) | ridge"), &table, &model),
+                     KM_RANGE);
     assert_non_null(strstr(ctx->message, "after poly_features is too large"));
 }
 
