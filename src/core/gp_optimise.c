@@ -64,7 +64,7 @@ apply(KmContext *ctx, const Search *search, const double *theta)
 
 /* ---- likelihood and gradient ---- */
 
-/* The factor of A becomes the lower triangle of alpha alpha' - A^-1. */
+/* The factor of A becomes the lower triangle of A^-1 - alpha alpha'. */
 static KmStatus
 fill_weights(KmContext *ctx, KmGpSystem *system)
 {
@@ -74,12 +74,9 @@ fill_weights(KmContext *ctx, KmGpSystem *system)
     KM_TRY(km_cholesky_inverse(ctx, n, n, W));
     for (size_t i = 0; i < n; i++)
     {
-        double alpha = system->alpha[i];
-
         if (i % 1024 == 0)
             KM_TRY(km_poll(ctx));
-        for (size_t j = 0; j <= i; j++)
-            W[i * n + j] = alpha * system->alpha[j] - W[i * n + j];
+        cblas_daxpy(i + 1, -system->alpha[i], system->alpha, 1, W + i * n, 1);
     }
     return KM_OK;
 }
@@ -126,7 +123,7 @@ evaluate(KmContext *ctx, void *state, const double *theta, double *value, double
     KM_TRY(km_kernel_gradient(ctx, system->kernel, system->points, system->table->n, system->a, gradient));
     if (search->n > search->n_kernel)
         gradient[search->n_kernel] = noise_gradient(system);
-    cblas_dscal(search->n, 0.5, gradient, 1);
+    cblas_dscal(search->n, -0.5, gradient, 1);
     return KM_OK;
 }
 
