@@ -41,6 +41,7 @@ typedef struct Sweep
     double *k;                  /* per leaf a block: kernel values, then scratch */
     double *tape, *pull;        /* per node a row of COLUMNS: its value, its weight */
     double *slope;              /* a row */
+    double *ones;               /* a row of them, for sums by dot products */
     double *self_pull;          /* n_normals x n: weights of what normalize() divides by */
     double *product;            /* block rows x widest leaf */
     KmBlock block;
@@ -292,13 +293,10 @@ static void add_lengths(const Sweep *sweep, const LeafSums *sums, double power, 
     memset(columns, 0, block->n * sizeof *columns);
     for (size_t i = 0; i < block->m; i++)
     {
-        double sum = 0;
+        const double *row = sums->b + i * COLUMNS;
+        double sum = cblas_ddot(block->n, row, 1, sweep->ones, 1);
 
-        for (size_t j = 0; j < block->n; j++)
-        {
-            sum += sums->b[i * COLUMNS + j];
-            columns[j] += sums->b[i * COLUMNS + j];
-        }
+        cblas_daxpy(block->n, 1, row, 1, columns, 1);
         for (size_t k = 0; k < width; k++)
             g[k] += x[i * width + k] * (power * sum * x[i * width + k] + sweep->product[i * width + k]);
     }
@@ -440,6 +438,9 @@ static KmStatus sweep_create(KmContext *ctx, const KmKernel *kernel, const KmPoi
     KM_TRY(km_alloc(ctx, kernel->n_nodes * COLUMNS, &sweep->tape));
     KM_TRY(km_alloc(ctx, kernel->n_nodes * COLUMNS, &sweep->pull));
     KM_TRY(km_alloc(ctx, COLUMNS, &sweep->slope));
+    KM_TRY(km_alloc(ctx, COLUMNS, &sweep->ones));
+    for (size_t j = 0; j < COLUMNS; j++)
+        sweep->ones[j] = 1;
     KM_TRY(km_alloc_zero(ctx, kernel->n_normals * points->n, &sweep->self_pull));
     return km_alloc_bytes(ctx, points->block_rows, points->d * sizeof *sweep->product,
                           (void **) &sweep->product);
@@ -458,6 +459,7 @@ static void sweep_free(KmContext *ctx, Sweep *sweep)
     km_free(ctx, sweep->tape);
     km_free(ctx, sweep->pull);
     km_free(ctx, sweep->slope);
+    km_free(ctx, sweep->ones);
     km_free(ctx, sweep->self_pull);
     km_free(ctx, sweep->product);
 }
