@@ -29,12 +29,14 @@ static const double edges[] = {
 };
 
 /* What one table makes of x, all functions one after another. */
-#define RESULTS 7
+#define RESULTS 9
 
 static void
 evaluate(const KmVmathOps *ops, size_t n, const double *x, double out[RESULTS][CHUNK])
 {
+    static const double matern_5_2[] = {0.7, 1, 1.0 / 3};
     float xf[CHUNK], outf[CHUNK];
+    double size[CHUNK];
 
     ops->exp(n, x, out[0]);
     ops->log(n, x, out[1]);
@@ -51,6 +53,9 @@ evaluate(const KmVmathOps *ops, size_t n, const double *x, double out[RESULTS][C
         out[5][i] = bits;
     }
     ops->exp_rate(n, -0.37, x, out[6]);
+    for (size_t i = 0; i < n; i++)
+        size[i] = fabs(x[i]);
+    ops->matern(n, matern_5_2, size, out[7], out[8]);
 }
 
 /* A mix of everything: ordinary sizes, angles, and arbitrary bits. */
@@ -396,6 +401,38 @@ test_exp_f32(void **unused)
     assert_true(y[0] == 1 && y[1] == INFINITY && y[2] == 0 && isnan(y[3]) && y[4] == INFINITY);
 }
 
+/* Of nu = 1/2, 3/2, 5/2: value and slope as derived by hand; in place and without slopes the same values. */
+static void
+test_matern(void **unused)
+{
+    static const double forms[][3] = {{0.9, 0, 0}, {1.7, 1, 0}, {2.2, 1, 1.0 / 3}};
+    double v[CHUNK], k[CHUNK], slope[CHUNK], alone[CHUNK];
+    uint64_t state = 8;
+
+    (void) unused;
+    for (size_t f = 0; f < LENGTH(forms); f++)
+    {
+        const double *form = forms[f];
+
+        for (size_t i = 0; i < CHUNK; i++)
+            v[i] = i == 0 ? 0 : exp(next_uniform(&state, -30, 9));
+        km_matern(CHUNK, form, v, k, slope);
+        memcpy(alone, v, sizeof v);
+        km_matern(CHUNK, form, alone, alone, NULL);
+        assert_memory_equal(alone, k, sizeof k);
+        assert_true(k[0] == 1 && slope[0] == 0);
+        for (size_t i = 1; i < CHUNK; i++)
+        {
+            long double s = form[0] * sqrtl(v[i]), decay = expl(-s), square = form[0] * (long double) form[0] / 2;
+            long double value = (1 + form[1] * s + form[2] * s * s) * decay;
+            long double by_hand[] = {-square * decay / s, -square * decay, -square * (1 + s) * decay / 3};
+
+            assert_true(fabsl(k[i] - value) <= 1e-15L * (1 + s) * value + 1e-300L);
+            assert_true(fabsl(slope[i] - by_hand[f]) <= 1e-15L * (3 + s) * fabsl(by_hand[f]) + 1e-300L);
+        }
+    }
+}
+
 static void
 test_exp_rate(void **unused)
 {
@@ -424,6 +461,7 @@ main(void)
         cmocka_unit_test(test_sincos_of_huge_angles_and_near_zeros),
         cmocka_unit_test(test_special_values),
         cmocka_unit_test(test_exp_f32),
+        cmocka_unit_test(test_matern),
         cmocka_unit_test(test_exp_rate),
     };
 
