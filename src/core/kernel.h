@@ -181,6 +181,9 @@ extern void km_points_gather(const KmPoints *points, size_t m, const size_t *row
 /* The same for float32 tiles only: float64 rows are not copied but read where they are, so `points` must stay. */
 extern KmStatus km_points_gather_f32(KmContext *ctx, const KmPoints *points, size_t m, const size_t *row,
                                      KmPoints *into);
+/* Before the first float32 tile: rows of mostly equal columns are kept so that tiles of them, and of rows
+ * gathered from them, cost only as much as the other elements.  Not for points that others are like. */
+extern KmStatus km_points_sparse(KmContext *ctx, const KmPoints *points);
 
 /* out[i * ld + j] = k(a_{i0+i}, b_{j0+j}), m x n, float64.  Where a == b and the indices
  * agree the value is the exact diagonal, and tiles of one Gram are symmetric to the bit

@@ -15,6 +15,8 @@
 #include "sizes.h"
 #include "thin.h"
 
+#define MOST_UNUSUAL 0.3        /* share of elements up to which lists of them pay … */
+#define LEAST_WIDTH 16          /* … in rows of so many */
 /* Squared norms up to here can be added in twos and doubled without overflow. */
 #define LARGEST_NORM (DBL_MAX / 8)
 
@@ -246,6 +248,8 @@ single_free(KmContext *ctx, KmSinglePoints *single)
     km_free(ctx, single->panels);
     km_free(ctx, single->wide);
     km_free(ctx, single->wide_index);
+    km_sparse_free(ctx, single->lists);
+    km_free(ctx, (double *) single->origin);
     km_free(ctx, single);
 }
 
@@ -347,6 +351,7 @@ static KmStatus
 fill_single(KmContext *ctx, const KmLeafPoints *points, size_t n, KmSinglePoints *single)
 {
     size_t width = points->width;
+    const double *origin = single->origin;
     double largest = 0.0;
 
     for (size_t i = 0; i < n; i++)
@@ -356,7 +361,9 @@ fill_single(KmContext *ctx, const KmLeafPoints *points, size_t n, KmSinglePoints
         KM_TRY(km_poll_row(ctx, i, width));
         for (size_t k = 0; k < width; k++)
         {
-            float value = (float) points->centred[i * width + k];
+            double wide = origin == NULL ? points->centred[i * width + k]
+                : points->rows[i * width + k] - origin[k];
+            float value = (float) wide;
 
             single->rows[i * width + k] = value;
             norm += (double) value * value;
@@ -394,6 +401,27 @@ km_points_single(KmContext *ctx, const KmPoints *points)
     return KM_OK;
 }
 
+KmStatus
+km_points_sparse(KmContext *ctx, const KmPoints *points)
+{
+    const KmLeafPoints *own = &points->leaf[0];
+    KmSinglePoints *single = points->single;
+    double *usual, share;
+
+    if (single->ready || !is_distance(own->leaf) || own->width < LEAST_WIDTH)
+        return KM_OK;
+    KM_TRY(km_alloc(ctx, own->width, &usual));
+    KM_TRY(km_usual_values(ctx, points->n, own->width, own->rows, usual, &share));
+    if (share > MOST_UNUSUAL)
+    {
+        km_free(ctx, usual);
+        return KM_OK;
+    }
+    single->origin = usual;
+    KM_TRY(km_points_single(ctx, points));
+    return km_sparse_create(ctx, points->n, own->width, single->rows, &single->lists);
+}
+
 /* Float64 rows are read for small distances only, so they stay where they are. */
 KmStatus
 km_points_gather_f32(KmContext *ctx, const KmPoints *points, size_t m, const size_t *row, KmPoints *into)
@@ -411,6 +439,7 @@ km_points_gather_f32(KmContext *ctx, const KmPoints *points, size_t m, const siz
     if (to->wide_index == NULL)
         KM_TRY(km_alloc(ctx, into->capacity, &to->wide_index));
     to->wide_rows = from->wide_rows;
+    to->lists = from->lists;
     to->wide_row = to->wide_index;
     into->n = m;
     gather_rows(m, row, 1, points->diagonal, into->diagonal);

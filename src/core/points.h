@@ -6,6 +6,7 @@
 #define KM_POINTS_H
 
 #include "kernel_eval.h"
+#include "sparse.h"
 
 /* Blocks in which tiles are made: 128 x 512 (KM_MAX_PAIRS) doubles, half of an L2 cache; fewer rows for kernels of
  * several leaves, so that the values of all leaves stay there. */
@@ -17,7 +18,9 @@ typedef struct KmSinglePoints
 {
     bool ready;                 /* rows and norms are those of the current points */
     bool usable;                /* the norms are well inside float32's range */
+    const double *origin;       /* what float32 rows are centred at, if not where float64 rows are */
     float *rows, *norms;        /* of the centred rows; NULL before first use */
+    KmSparse *lists;            /* the left side's rows, by wide_row, where they are mostly zeros; else NULL */
     const double *wide_rows;    /* the float64 rows, of which … */
     size_t *wide_row;           /* … these, or NULL: 0, 1, 2 … */
     size_t *wide_index;         /* room for wide_row; NULL before first use */
@@ -71,13 +74,18 @@ km_points_by_products(const KmLeaf *leaf)
     return geometry == KM_GEOMETRY_DOT || geometry == KM_GEOMETRY_COSINE || geometry == KM_GEOMETRY_SQDIST;
 }
 
+/* Where float32 row i was gathered from. */
+static inline size_t
+km_points_wide_index(const KmPoints *points, size_t i)
+{
+    return points->single->wide_row == NULL ? i : points->single->wide_row[i];
+}
+
 /* Row i of a single leaf in float64, as its own or where it was gathered from. */
 static inline const double *
 km_points_wide_row(const KmPoints *points, size_t i)
 {
-    const KmSinglePoints *single = points->single;
-
-    return single->wide_rows + (single->wide_row == NULL ? i : single->wide_row[i]) * points->leaf[0].width;
+    return points->single->wide_rows + km_points_wide_index(points, i) * points->leaf[0].width;
 }
 
 /* Make points->single ready. */

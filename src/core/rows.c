@@ -25,7 +25,7 @@ struct KmRows
     size_t n_chunks;            /* that the budget allows */
     char **chunk;               /* NULL until needed */
     uint32_t *slot;             /* n_max: slot of a row, or NO_SLOT */
-    char *strip;                /* KM_ROWS_BATCH x KM_ROWS_STRIP elements; NULL until needed */
+    char *strip;                /* KM_ROWS_BATCH x KM_ROWS_STRIDE elements; NULL until needed */
     uint64_t made;
 };
 
@@ -207,12 +207,12 @@ KmStatus
 km_rows_strip(KmContext *ctx, KmRows *rows, size_t m, const size_t *i, size_t j0, const void **strip)
 {
     size_t left = rows->source->n - j0, columns = size_min(left, KM_ROWS_STRIP);
-    size_t row_bytes = KM_ROWS_STRIP * rows->element;
+    size_t row_bytes = KM_ROWS_STRIDE * rows->element;
 
     if (rows->strip == NULL)
         KM_TRY(km_alloc(ctx, KM_ROWS_BATCH * row_bytes, &rows->strip));
     KM_TRY(km_poll(ctx));
-    KM_TRY(rows->source->make(ctx, rows->source, m, i, j0, columns, KM_ROWS_STRIP, rows->strip));
+    KM_TRY(rows->source->make(ctx, rows->source, m, i, j0, columns, KM_ROWS_STRIDE, rows->strip));
     for (size_t r = 0; r < m && columns < KM_ROWS_STRIP; r++)
         memset(rows->strip + r * row_bytes + columns * rows->element, 0,
                (padded(columns) - columns) * rows->element);
@@ -312,6 +312,8 @@ km_row_source_create(KmContext *ctx, const KmKernel *kernel, size_t n_max, size_
     KM_TRY(km_alloc_zero(ctx, 1, &source));
     KM_TRY(km_alloc_zero(ctx, 1, &state));
     KM_TRY(km_alloc(ctx, n_max, &state->diagonal));
+    if (single)
+        KM_TRY(km_points_sparse(ctx, like));
     KM_TRY(km_points_reserve(ctx, like, KM_ROWS_BATCH, &state->batch));
     state->kernel = kernel;
     state->n_max = n_max;

@@ -13,6 +13,8 @@
 #define KM_ROWS_PAD 16          /* rows are zero from n up to the next multiple of this */
 #define KM_ROWS_BATCH 64        /* rows made at once, at most */
 #define KM_ROWS_STRIP ((size_t) 1024)   /* columns that are made of rows which are not kept, in one go */
+#define KM_ROWS_STRIDE (KM_ROWS_STRIP + 16)     /* between their rows: no power of two, or all would share few
+                                                 * places of the cache */
 #define KM_ROWS_CORNER ((size_t) 2048)  /* rows of the largest corner of K */
 
 typedef struct KmRowSource KmRowSource;
@@ -60,7 +62,7 @@ extern const void *km_rows_find(const KmRows *rows, size_t i);
  * there is room for. */
 extern KmStatus km_rows_keep(KmContext *ctx, KmRows *rows, size_t m, const size_t *i);
 /* Columns j0 … of rows i[0..m-1], m <= KM_ROWS_BATCH, that are not kept: KM_ROWS_STRIP of them or up to the
- * stride, zero beyond n; *strip holds them with stride KM_ROWS_STRIP until the next call. */
+ * stride, zero beyond n; *strip holds them with stride KM_ROWS_STRIDE until the next call. */
 extern KmStatus km_rows_strip(KmContext *ctx, KmRows *rows, size_t m, const size_t *i, size_t j0,
                               const void **strip);
 

@@ -156,7 +156,7 @@ add_kept(KmContext *ctx, KmSmo *smo, size_t m, const void *const *row, const dou
 static KmStatus
 add_made(KmContext *ctx, KmSmo *smo, KmRows *rows, size_t m, const size_t *i, const double *coef)
 {
-    size_t row_bytes = KM_ROWS_STRIP * (km_rows_source(rows)->single ? sizeof(float) : sizeof(double));
+    size_t row_bytes = KM_ROWS_STRIDE * (km_rows_source(rows)->single ? sizeof(float) : sizeof(double));
     const void *strip, *row[KM_ROWS_BATCH];
 
     for (size_t j = 0; j < smo->stride; j += KM_ROWS_STRIP)

@@ -6,8 +6,18 @@
 #define KM_THIN_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define KM_THIN_WIDTH 32        /* rows in a panel */
+
+/* A row of which most elements are zero: the others, with zeros up to a multiple of KM_THIN_GROUP. */
+#define KM_THIN_GROUP 4
+typedef struct KmThinList
+{
+    size_t n;
+    const uint32_t *place;      /* columns, times KM_THIN_WIDTH */
+    const float *value;
+} KmThinList;
 
 /* Floats that km_thin_pack() writes for n rows of d columns. */
 extern size_t km_thin_size(size_t n, size_t d);
@@ -17,5 +27,8 @@ extern void km_thin_pack(size_t n, size_t d, const float *z, float *panels);
  * row-major. */
 extern void km_thin_dot(size_t m, size_t n, size_t d, float scale, const float *x, const float *panels,
                         size_t j0, size_t ld, float *out);
+/* The same for x: m lists; the sums are the same to the bit. */
+extern void km_thin_list_dot(size_t m, size_t n, size_t d, float scale, const KmThinList *x,
+                             const float *panels, size_t j0, size_t ld, float *out);
 
 #endif

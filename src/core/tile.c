@@ -222,11 +222,29 @@ km_kernel_has_f32(const KmKernel *kernel)
     return kernel->op == KM_OP_LEAF && kernel->leaf.type->map_f32 != NULL;
 }
 
+/* The same where the rows of a are lists. */
+static void
+list_product(const KmBlock *block, float scale, size_t ld, float *out)
+{
+    const KmSinglePoints *a = block->a->single;
+    KmThinList list[KM_BLOCK_ROWS];
+
+    for (size_t i = 0; i < block->m; i++)
+        list[i] = km_sparse_row(a->lists, km_points_wide_index(block->a, block->i + i));
+    km_thin_list_dot(block->m, block->n, block->a->leaf[0].width, scale, list, block->b->single->panels,
+                     block->j, ld, out);
+}
+
 static void
 product_f32(const KmBlock *block, float scale, size_t ld, float *out)
 {
     size_t width = block->a->leaf[0].width;
 
+    if (block->a->single->lists != NULL)
+    {
+        list_product(block, scale, ld, out);
+        return;
+    }
     km_thin_dot(block->m, block->n, width, scale, block->a->single->rows + block->i * width,
                 block->b->single->panels, block->j, ld, out);
 }

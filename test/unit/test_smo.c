@@ -642,7 +642,7 @@ rows_stay_within_their_budget(void **unused)
     /* What remains is the source; the solver's arrays, a block and a strip came and went. */
     assert_true(ctx->used_bytes - before < 8 * N + 1000);
     assert_true(ctx->peak_bytes - before < budget + sizeof(float) *
-                (N * 304 + KM_ROWS_BATCH * KM_ROWS_STRIP) +
+                (N * 304 + KM_ROWS_BATCH * KM_ROWS_STRIDE) +
                 24 * 8 * N + 40000);
     km_context_destroy(ctx);
 }
@@ -693,7 +693,7 @@ rows_are_those_asked_for(void **unused)
                 wanted[r] = (7 + capacity + r) % n;
             assert_int_equal(km_rows_strip(ctx, matrix->rows, capacity, wanted, 0, &strip), KM_OK);
             for (size_t r = 0; r < capacity; r++)
-                check_row(matrix, wanted[r], (const char *) strip + r * KM_ROWS_STRIP *
+                check_row(matrix, wanted[r], (const char *) strip + r * KM_ROWS_STRIDE *
                           (single ? sizeof(float) : sizeof(double)));
             assert_int_equal(km_rows_made(matrix->rows), 2 * capacity);
             km_context_destroy(ctx);
@@ -921,6 +921,62 @@ thin_products(void **unused)
     }
 }
 
+/* The elements of a row (d) that are not zero, and zeros up to a whole group; returns how many. */
+static size_t
+list_row(size_t d, const float *x, uint32_t *place, float *value)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < d; k++)
+        if (x[k] != 0)
+        {
+            place[n] = (uint32_t) (k * KM_THIN_WIDTH);
+            value[n++] = x[k];
+        }
+    for (; n % KM_THIN_GROUP != 0; n++)
+    {
+        place[n] = 0;
+        value[n] = 0;
+    }
+    return n;
+}
+
+#define LIST_ROWS 9
+#define LIST_LENGTH 40
+#define LIST_COLUMNS 200
+
+/* Lists give the bits of the rows that they stand for. */
+static void
+thin_products_of_lists(void **unused)
+{
+    uint64_t seed = 16;
+
+    (void) unused;
+    for (size_t trial = 0; trial < 300; trial++)
+    {
+        size_t m = 1 + next_bits(&seed) % LIST_ROWS, n = 1 + next_bits(&seed) % LIST_COLUMNS;
+        size_t d = 1 + next_bits(&seed) % LIST_LENGTH;
+        const KmThinOps *ops = variants[trial % n_variants()].thin;
+        float x[LIST_ROWS * LIST_LENGTH], value[LIST_ROWS][LIST_LENGTH + KM_THIN_GROUP];
+        float z[LIST_COLUMNS * LIST_LENGTH], panels[(LIST_COLUMNS + KM_THIN_WIDTH) * LIST_LENGTH];
+        float rows[LIST_ROWS * LIST_COLUMNS], lists[LIST_ROWS * LIST_COLUMNS];
+        uint32_t place[LIST_ROWS][LIST_LENGTH + KM_THIN_GROUP];
+        KmThinList list[LIST_ROWS];
+
+        for (size_t e = 0; e < m * d; e++)
+            x[e] = next_bits(&seed) % 4 ? 0 : (float) next_uniform(&seed, -1, 1);
+        for (size_t e = 0; e < n * d; e++)
+            z[e] = (float) next_uniform(&seed, -1, 1);
+        for (size_t i = 0; i < m; i++)
+            list[i] = (KmThinList) {list_row(d, x + i * d, place[i], value[i]), place[i], value[i]};
+        km_thin_pack(n, d, z, panels);
+        ops->dot(m, n, d, -2, x, panels, n, rows);
+        ops->list_dot(m, n, d, -2, list, panels, n, lists);
+        for (size_t e = 0; e < m * n; e++)
+            assert_true(rows[e] == lists[e]);
+    }
+}
+
 int
 main(void)
 {
@@ -943,6 +999,7 @@ main(void)
         cmocka_unit_test(passes_agree_with_loops),
         cmocka_unit_test(nothing_to_choose),
         cmocka_unit_test(thin_products),
+        cmocka_unit_test(thin_products_of_lists),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 
 #include "kernel.h"
 #include "numbers.h"
+#include "points.h"
 #include "polling.h"
 
 static KmContext *ctx;
@@ -501,6 +502,65 @@ test_gathered_rows_f32(void **state)
     }
 }
 
+/* Rows of which most elements are their column's usual one, -1 or 1e6, besides a column without. */
+static double *
+usual_rows(size_t n, size_t d)
+{
+    double *x = random_rows(n, d, 0.0, 1.0, 3);
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 1; k < d; k++)
+            if (x[i * d + k] < 0.85)
+                x[i * d + k] = k == 1 ? 1e6 : -1;
+            else if (k == 1)
+                x[i * d + k] += 1e6;
+    return x;
+}
+
+static void
+test_rows_of_usual_values_f32(void **state)
+{
+    size_t n = 75, m = 8, d = 21, row[75];
+    const KmKernel *kernel = parse("rbf(gamma=0.3)");
+    double *x = usual_rows(n, d);
+    KmPoints *points = make_points(kernel, n, d, x, NULL), *some, *right;
+    float all[75 * 75], out[8 * 75];
+
+    (void) state;
+    for (size_t i = 0; i < n; i++)
+        row[i] = n - 1 - i;
+    assert_int_equal(km_points_sparse(ctx, points), KM_OK);
+    assert_non_null(points->single->lists);
+    assert_true(points->single->lists->first[n] < n * d / 2);
+    assert_int_equal(km_kernel_tile_f32(ctx, kernel, points, 0, n, points, 0, n, n, all), KM_OK);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+        {
+            assert_true(fabsl(all[i * n + j] - rbf(d, x + i * d, x + j * d)) < 2e-6L);
+            assert_true(all[i * n + j] == all[j * n + i]);
+        }
+    assert_int_equal(km_points_reserve(ctx, points, n, &right), KM_OK);
+    assert_int_equal(km_points_reserve(ctx, right, m, &some), KM_OK);
+    assert_int_equal(km_points_gather_f32(ctx, points, n, row, right), KM_OK);
+    assert_int_equal(km_points_gather_f32(ctx, right, m, row, some), KM_OK);
+    assert_int_equal(km_kernel_tile_f32(ctx, kernel, some, 0, m, right, 0, n, n, out), KM_OK);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++)
+            assert_true(out[i * n + j] == all[i * n + row[j]]);
+}
+
+/* Where lists do not pay, there are none. */
+static void
+test_rows_without_usual_values(void **state)
+{
+    KmPoints *points = make_points(parse("rbf(gamma=0.3)"), 50, 6, random_rows(50, 6, 0.0, 1.0, 4), NULL);
+
+    (void) state;
+    assert_int_equal(km_points_sparse(ctx, points), KM_OK);
+    assert_null(points->single->lists);
+    assert_null(points->single->origin);
+}
+
 /* ---- errors ---- */
 
 /* scikit-learn 17925, 22149: products of large values overflow. */
@@ -566,6 +626,8 @@ main(void)
         cmocka_unit_test(test_f32_out_of_range),
         cmocka_unit_test(test_gathered_rows),
         cmocka_unit_test(test_gathered_rows_f32),
+        cmocka_unit_test(test_rows_of_usual_values_f32),
+        cmocka_unit_test(test_rows_without_usual_values),
         cmocka_unit_test(test_large_values_are_an_error),
         cmocka_unit_test(test_wrong_dimension_and_unresolved),
         cmocka_unit_test(test_tiles_poll_and_stop),

@@ -88,4 +88,54 @@ dot(size_t m, size_t n, size_t d, float scale, const float *x, const float *pane
         last_panel_dot(m, n - j, d, scale, x, panels + j * d, ld, out + j);
 }
 
-const KmThinOps KM_VARIANT_NAME(km_thin_ops) = {.dot = dot};
+/* ---- lists ---- */
+
+#define PANELS 2                /* beside each other, so that sums do not wait for those before */
+#define PANEL_VECTORS (KM_THIN_WIDTH / KM_LANES_F32)
+
+/* A list over `panels` panels of `size` floats; panels is a constant where this is inlined. */
+KM_INLINE void
+list_panels(size_t panels, KmThinList x, float scale, const float *panel, size_t size, float *out)
+{
+    vf sum[PANELS][PANEL_VECTORS] = {{{0}}};
+
+    for (size_t e = 0; e < x.n; e += KM_THIN_GROUP)
+        KM_UNROLL
+        for (size_t k = e; k < e + KM_THIN_GROUP; k++)
+        {
+            const float *z = panel + x.place[k];
+
+            KM_UNROLL
+            for (size_t p = 0; p < panels; p++)
+                KM_UNROLL
+                for (size_t v = 0; v < PANEL_VECTORS; v++)
+                    sum[p][v] = add_product(x.value[k], vf_load(z + p * size + v * KM_LANES_F32), sum[p][v]);
+        }
+    KM_UNROLL
+    for (size_t p = 0; p < panels; p++)
+        KM_UNROLL
+        for (size_t v = 0; v < PANEL_VECTORS; v++)
+            vf_store(out + p * KM_THIN_WIDTH + v * KM_LANES_F32, scale * sum[p][v]);
+}
+
+static void
+list_dot(size_t m, size_t n, size_t d, float scale, const KmThinList *x, const float *panels, size_t ld,
+         float *out)
+{
+    size_t size = d * KM_THIN_WIDTH, j = 0;
+    float last[KM_THIN_WIDTH];
+
+    for (; j + PANELS * KM_THIN_WIDTH <= n; j += PANELS * KM_THIN_WIDTH)
+        for (size_t i = 0; i < m; i++)
+            list_panels(PANELS, x[i], scale, panels + j * d, size, out + i * ld + j);
+    for (; j < n; j += KM_THIN_WIDTH)
+        for (size_t i = 0; i < m; i++)
+        {
+            size_t left = n - j < KM_THIN_WIDTH ? n - j : KM_THIN_WIDTH;
+
+            list_panels(1, x[i], scale, panels + j * d, size, last);
+            memcpy(out + i * ld + j, last, left * sizeof *out);
+        }
+}
+
+const KmThinOps KM_VARIANT_NAME(km_thin_ops) = {.dot = dot, .list_dot = list_dot};
