@@ -21,6 +21,7 @@
 #include "gram.h"
 #include "learner_types.h"
 #include "multiclass.h"
+#include "sizes.h"
 #include "vmath.h"
 
 #define MAX_STEPS 100
@@ -255,35 +256,70 @@ run(KmContext *ctx, const KmScore *score, size_t m, const double *z, double *out
 
 #define REACH 8.5               /* standard deviations that matter in double precision */
 #define MOST_NODES 4096
+#define BLOCK 32                /* nodes on either side at once */
+#define FAR 700.0               /* exp(FAR) is finite */
 
+/* The trapezoid rule with step h under a normal distribution: its error is about exp(-2 pi^2 / h) for the
+ * poles of the logistic function at +-i pi, exp(-2 (pi sd / h)^2) for the density. */
 static double
-logistic(double f)
+step_size(double sd)
 {
-    return 1.0 / (1.0 + km_exp1(-f));
-}
-
-/* The mean of the logistic function under a normal distribution, by the trapezoid rule with step h: its
- * error is about exp(-2 pi^2 / h) for the poles at +-i pi, exp(-2 (pi sd / h)^2) for the density. */
-static double
-mean_logistic(double mean, double variance)
-{
-    double sd = sqrt(variance), h = 0.7 * sd, sum = logistic(mean), total = 1.0;
-    size_t nodes = 0;
+    double h = 0.7 * sd;
 
     if (h > 0.5)
         h = 0.5;
-    if (h * MOST_NODES < REACH * sd)
-        h = REACH * sd / MOST_NODES;
-    if (h > 0.0)
-        nodes = (size_t) (REACH * sd / h);
-    for (size_t i = 1; i <= nodes; i++)
-    {
-        double t = (double) i * h, density = km_exp1(-0.5 * (t / sd) * (t / sd));
+    return h * MOST_NODES < REACH * sd ? REACH * sd / MOST_NODES : h;
+}
 
-        sum += density * (logistic(mean - t) + logistic(mean + t));
-        total += 2.0 * density;
+/* sum[0], sum[1] += weight times the logistic function of -f and f, from power = exp(-f). */
+static void
+add_logistic(double weight, double power, double sum[2])
+{
+    double p = 1.0 / (1.0 + power);
+
+    sum[0] += weight * (power * p);
+    sum[1] += weight * p;
+}
+
+/* Nodes `first` .. first+n-1, at mean - i h and mean + i h. */
+static void
+add_nodes(double mean, double sd, double h, size_t first, size_t n, double sum[2])
+{
+    double power[3 * BLOCK] = {0};
+
+    for (size_t i = 0; i < n; i++)
+    {
+        double t = (double) (first + i) * h, left = t - mean, right = -t - mean;
+
+        power[i] = -0.5 * (t / sd) * (t / sd);
+        power[n + i] = left > FAR ? FAR : left;
+        power[2 * n + i] = right > FAR ? FAR : right;
     }
-    return sum / total;
+    km_exp(3 * n, power, power);
+    for (size_t i = 0; i < n; i++)
+    {
+        add_logistic(power[i], power[n + i], sum);
+        add_logistic(power[i], power[2 * n + i], sum);
+    }
+}
+
+/* Means of the logistic function of -f and of f, for f of a normal distribution; together they are 1. */
+static void
+mean_logistic(double mean, double variance, double out[2])
+{
+    double sd = sqrt(variance), h = step_size(sd), total;
+    size_t nodes = h > 0.0 ? (size_t) (REACH * sd / h) : 0, n;
+
+    out[0] = out[1] = 0.0;
+    add_logistic(1.0, km_exp1(mean < -FAR ? FAR : -mean), out);
+    for (size_t i = 1; i <= nodes; i += n)
+    {
+        n = min_size(BLOCK, nodes + 1 - i);
+        add_nodes(mean, sd, h, i, n, out);
+    }
+    total = out[0] + out[1];
+    out[0] /= total;
+    out[1] /= total;
 }
 
 static KmStatus
@@ -291,12 +327,7 @@ proba(KmContext *ctx, const KmScore *score, size_t m, const double *z, double *o
 {
     KM_TRY(km_posterior_moments(ctx, score->posterior, m, z, out));
     for (size_t i = 0; i < m; i++)
-    {
-        double mean = out[2 * i], variance = out[2 * i + 1];
-
-        out[2 * i] = mean_logistic(-mean, variance);
-        out[2 * i + 1] = mean_logistic(mean, variance);
-    }
+        mean_logistic(out[2 * i], out[2 * i + 1], out + 2 * i);
     return KM_OK;
 }
 

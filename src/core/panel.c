@@ -86,7 +86,7 @@ km_dot_go_on(size_t m, size_t n, size_t ld, const double *K, const double *coef,
 double
 km_dot_end(const double c[KM_DOT_CHAINS])
 {
-    double sum = ((c[0] + c[4]) + (c[2] + c[6])) + ((c[1] + c[5]) + (c[3] + c[7]));
+    double sum = km_chains_sum(c);
 
     return sum == sum ? sum : __builtin_nan("");
 }
@@ -114,4 +114,14 @@ km_dot_fixed_rows(size_t m, size_t n, size_t ld, const double *K, const double *
         for (size_t i = 0; i < rows; i++)
             out[first + i] = km_dot_end(chains + i * KM_DOT_CHAINS);
     }
+}
+
+void
+km_triangle_substitute(size_t first, size_t last, const double *triangle, size_t m, size_t ld, double *v)
+{
+    const KmPanelOps *ops = KM_PICK(km_panel_ops);
+
+    for (size_t i = first; i < last; i += KM_TRIANGLE_ROWS)
+        for (size_t r = 0; r < m; r++)
+            ops->substitute(i, min_size(KM_TRIANGLE_ROWS, last - i), triangle, v + r * ld);
 }

@@ -59,4 +59,10 @@ extern void km_dot_fixed_rows(size_t m, size_t n, size_t ld, const double *K, co
 extern void km_dot_go_on(size_t m, size_t n, size_t ld, const double *K, const double *coef, double *chains);
 extern double km_dot_end(const double chains[KM_DOT_CHAINS]);
 
+/* Forward substitution, L v = b in place for m rows v, ld apart: elements first .. last-1 of v, those before
+ * being done; first is a multiple of 8.  Row i of L begins at triangle[i (i + 1) / 2].  The order is that of
+ * km_dot_fixed up to the last multiple of 8 before i, then one chain of fma from there. */
+extern void km_triangle_substitute(size_t first, size_t last, const double *triangle, size_t m, size_t ld,
+                                   double *v);
+
 #endif

@@ -37,6 +37,17 @@ next_any(uint64_t *state)
     return x;
 }
 
+static inline uint64_t
+bits_of(double x)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+#define assert_bits(got, expected) assert_int_equal(bits_of(got), bits_of(expected))
+
 /* |got - expected| in units of the last place of expected, whose format has
  * `digits` bits and smallest exponent `lowest` (53, -1074 or 24, -149). */
 static inline double

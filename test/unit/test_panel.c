@@ -78,12 +78,6 @@ random_numbers(uint64_t *state, size_t n, bool wild)
     return a;
 }
 
-static void
-assert_bits(double got, double expected)
-{
-    assert_memory_equal(&got, &expected, sizeof got);
-}
-
 /* All pairs of m queries with columns j0..n-1, and that nothing else is written. */
 static void
 check_pairs(const KmPanelOps *ops, const KmPanel *panel, KmPairwise what, size_t m, const double *x,
@@ -320,6 +314,68 @@ test_padding_keeps_negative_zero(void **unused)
             assert_bits(dot(ops[t], n, a, b), -0.0);
 }
 
+/* Row by row, in the order that panel.h promises. */
+static void
+plain_substitute(size_t n, const double *triangle, double *v)
+{
+    for (size_t i = 0; i < n; i++)
+    {
+        const double *row = triangle + i * (i + 1) / 2;
+        size_t before = i - i % 8;
+        double left = v[i] - plain_dot(before, row, v);
+
+        for (size_t k = before; k < i; k++)
+            left = fma(-row[k], v[k], left);
+        v[i] = left / row[i];
+    }
+}
+
+static void
+check_substitution(const KmPanelOps *ops, uint64_t *state, size_t m, size_t n)
+{
+    size_t ld = n + n % 3, middle = n / 16 * 8;
+    double *triangle = random_numbers(state, n * (n + 1) / 2, false), *b = random_numbers(state, m * ld, false);
+    double *v = malloc((m * ld + 1) * sizeof *v), *one = malloc((n + 1) * sizeof *one);
+
+    for (size_t i = 0; i < n; i++)
+        triangle[i * (i + 3) / 2] = 2 + fabs(triangle[i * (i + 3) / 2]);
+    memcpy(v, b, m * ld * sizeof *v);
+    v[m * ld] = one[n] = CANARY;
+    km_triangle_substitute(0, middle, triangle, m, ld, v);
+    km_triangle_substitute(middle, n, triangle, m, ld, v);
+    for (size_t r = 0; r < m; r++)
+    {
+        memcpy(one, b + r * ld, n * sizeof *one);
+        for (size_t i = 0; i < n; i += 8)
+            ops->substitute(i, n - i < 8 ? n - i : 8, triangle, one);
+        plain_substitute(n, triangle, b + r * ld);
+        for (size_t i = 0; i < n; i++)
+        {
+            assert_bits(one[i], b[r * ld + i]);
+            assert_bits(v[r * ld + i], b[r * ld + i]);
+        }
+    }
+    assert_bits(v[m * ld], CANARY);
+    assert_bits(one[n], CANARY);
+    free(triangle);
+    free(b);
+    free(v);
+    free(one);
+}
+
+static void
+test_substitution_has_the_bits_of_plain_loops(void **unused)
+{
+    const KmPanelOps *ops[MAX_TABLES];
+    uint64_t state = 5;
+
+    (void) unused;
+    for (size_t t = 0, count = tables(ops); t < count; t++)
+        for (size_t n = 0; n <= 70; n += n < 20 ? 1 : 7)
+            for (size_t m = 0; m <= 9; m += 3)
+                check_substitution(ops[t], &state, m, n);
+}
+
 int
 main(void)
 {
@@ -330,6 +386,7 @@ main(void)
         cmocka_unit_test(test_panels_are_padded_with_zeros),
         cmocka_unit_test(test_dots_have_the_bits_of_plain_loops),
         cmocka_unit_test(test_padding_keeps_negative_zero),
+        cmocka_unit_test(test_substitution_has_the_bits_of_plain_loops),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static const double edges[] = {
 };
 
 /* What one table makes of x, all functions one after another. */
-#define RESULTS 9
+#define RESULTS 11
 
 static void
 evaluate(const KmVmathOps *ops, size_t n, const double *x, double out[RESULTS][CHUNK])
@@ -56,6 +56,8 @@ evaluate(const KmVmathOps *ops, size_t n, const double *x, double out[RESULTS][C
     for (size_t i = 0; i < n; i++)
         size[i] = fabs(x[i]);
     ops->matern(n, matern_5_2, size, out[7], out[8]);
+    ops->power(n, 0.37, 1.5, 3, x, out[9]);
+    ops->power(n, -2, 0.25, 1000, x, out[10]);
 }
 
 /* A mix of everything: ordinary sizes, angles, and arbitrary bits. */
@@ -334,12 +336,6 @@ test_sincos_of_huge_angles_and_near_zeros(void **unused)
 }
 
 static void
-assert_bits(double got, double expected)
-{
-    assert_memory_equal(&got, &expected, sizeof got);
-}
-
-static void
 test_special_values(void **unused)
 {
     double x[] = {0.0, -0.0, INFINITY, -INFINITY, -NAN, -1.0}, y[6], z[6];
@@ -449,6 +445,32 @@ test_exp_rate(void **unused)
     assert_memory_equal(one, two, sizeof one);
 }
 
+/* Squares by the bits of the exponent, each operation rounded. */
+static void
+test_power(void **unused)
+{
+    static const double exponents[] = {0, 1, 2, 3, 7, 20, 1e6};
+    double x[19], out[19];
+
+    (void) unused;
+    for (size_t i = 0; i < 19; i++)
+        x[i] = 0.37 * (double) i - 3;
+    for (size_t e = 0; e < LENGTH(exponents); e++)
+    {
+        km_power(19, -0.3, 0.1, exponents[e], x, out);
+        for (size_t i = 0; i < 19; i++)
+        {
+            double base = -0.3 * x[i] + 0.1, power = 1;
+
+            for (uint64_t left = (uint64_t) exponents[e]; left > 0; left >>= 1, base *= base)
+                power = left & 1 ? power * base : power;
+            assert_bits(out[i], power);
+        }
+    }
+    km_power(1, 1, 0, 0, &(double) {0}, out);
+    assert_bits(out[0], 1);
+}
+
 int
 main(void)
 {
@@ -463,6 +485,7 @@ main(void)
         cmocka_unit_test(test_exp_f32),
         cmocka_unit_test(test_matern),
         cmocka_unit_test(test_exp_rate),
+        cmocka_unit_test(test_power),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,7 +178,7 @@ KM_UNROLL
 /* The chains of `rows` rows go on.  The end is padded with -0 * 0, which leaves every
  * sum as it is, -0 included. */
 KM_INLINE void
-dot_tile(size_t rows, size_t n, size_t ld, const double *K, const double *coef, double *chains)
+dot_tile(size_t rows, size_t n, const double *const *row, const double *coef, double *chains)
 {
     vd sum[DOT_ROWS][CHAIN_VECTORS];
     double tail[CHAINS], coef_tail[CHAINS];
@@ -191,14 +191,14 @@ KM_UNROLL
     for (size_t j = 0; j + CHAINS <= n; j += CHAINS)
 KM_UNROLL
         for (size_t i = 0; i < rows; i++)
-            add_eight(K + i * ld + j, coef + j, sum[i]);
+            add_eight(row[i] + j, coef + j, sum[i]);
     copy_tail(n, coef, 0.0, coef_tail);
 KM_UNROLL
     for (size_t i = 0; i < rows; i++)
     {
         if (n % CHAINS != 0)
         {
-            copy_tail(n, K + i * ld, -0.0, tail);
+            copy_tail(n, row[i], -0.0, tail);
             add_eight(tail, coef_tail, sum[i]);
         }
 KM_UNROLL
@@ -207,15 +207,53 @@ KM_UNROLL
     }
 }
 
-static void
-dot_chains(size_t m, size_t n, size_t ld, const double *K, const double *coef, double *chains)
+/* As many rows as there are. */
+KM_INLINE void
+dot_rows(size_t m, size_t n, const double *const *row, const double *coef, double *chains)
 {
     size_t i = 0;
 
     for (; i + DOT_ROWS <= m; i += DOT_ROWS)
-        dot_tile(DOT_ROWS, n, ld, K + i * ld, coef, chains + i * CHAINS);
+        dot_tile(DOT_ROWS, n, row + i, coef, chains + i * CHAINS);
     for (; i < m; i++)
-        dot_tile(1, n, ld, K + i * ld, coef, chains + i * CHAINS);
+        dot_tile(1, n, row + i, coef, chains + i * CHAINS);
+}
+
+static void
+dot_chains(size_t m, size_t n, size_t ld, const double *K, const double *coef, double *chains)
+{
+    const double *row[CHAINS];
+
+    for (size_t first = 0, count; first < m; first += count)
+    {
+        count = m - first < CHAINS ? m - first : CHAINS;
+        for (size_t i = 0; i < count; i++)
+            row[i] = K + (first + i) * ld;
+        dot_rows(count, n, row, coef, chains + first * CHAINS);
+    }
+}
+
+/* ---- triangles ---- */
+
+/* v_i .. of L v = b, from what is before it: the rows' products with that have no order among them,
+ * the corner's columns follow each other. */
+static void
+substitute(size_t i, size_t rows, const double *triangle, double *v)
+{
+    double chains[KM_TRIANGLE_ROWS * CHAINS] = {0}, left[KM_TRIANGLE_ROWS];
+    const double *row[KM_TRIANGLE_ROWS];
+
+    for (size_t r = 0; r < rows; r++)
+        row[r] = triangle + (i + r) * (i + r + 1) / 2;
+    dot_rows(rows, i, row, v, chains);
+    for (size_t r = 0; r < rows; r++)
+        left[r] = v[i + r] - km_chains_sum(chains + r * CHAINS);
+    for (size_t c = 0; c < rows; c++)
+    {
+        v[i + c] = left[c] / row[c][i + c];
+        for (size_t r = c + 1; r < rows; r++)
+            left[r] = __builtin_fma(-row[r][i + c], v[i + c], left[r]);
+    }
 }
 
 const KmPanelOps KM_VARIANT_NAME(km_panel_ops) = {
@@ -226,4 +264,5 @@ const KmPanelOps KM_VARIANT_NAME(km_panel_ops) = {
     },
     .add_products = add_products,
     .dot_chains = dot_chains,
+    .substitute = substitute,
 };

@@ -20,7 +20,18 @@ typedef struct KmPanelOps
     void (*pairwise[KM_PAIR_COUNT])(const KmPanelBlock *block);
     void (*add_products)(const KmPanelBlock *block);    /* dot products, going on from out */
     void (*dot_chains)(size_t m, size_t n, size_t ld, const double *K, const double *coef, double *chains);
+    /* Rows i .. i+rows-1 <= KM_TRIANGLE_ROWS of a forward substitution in v, those before being done. */
+    void (*substitute)(size_t i, size_t rows, const double *triangle, double *v);
 } KmPanelOps;
+
+#define KM_TRIANGLE_ROWS ((size_t) 8)
+
+/* The end of km_dot_fixed. */
+static inline double
+km_chains_sum(const double c[KM_DOT_CHAINS])
+{
+    return ((c[0] + c[4]) + (c[2] + c[6])) + ((c[1] + c[5]) + (c[3] + c[7]));
+}
 
 extern const KmPanelOps km_panel_ops_base, km_panel_ops_avx2, km_panel_ops_avx512;
 

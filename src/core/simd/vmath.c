@@ -415,6 +415,51 @@ sincos_array(size_t n, const double *x, double *sine, double *cosine)
     }
 }
 
+/* By repeated squaring, in the order of km_power_whole. */
+KM_INLINE void
+power_lanes(size_t count, uint64_t exponent, vd *base, vd *result)
+{
+KM_UNROLL
+    for (size_t i = 0; i < count; i++)
+        result[i] = vd_set(1);
+    for (; exponent > 0; exponent >>= 1)
+KM_UNROLL
+        for (size_t i = 0; i < count; i++)
+        {
+            result[i] = exponent & 1 ? result[i] * base[i] : result[i];
+            base[i] *= base[i];
+        }
+KM_UNROLL
+    for (size_t i = 0; i < count; i++)
+        result[i] = vd_one_nan(result[i]);
+}
+
+/* (a x + b)^exponent, product and sum rounded. */
+static void
+power_array(size_t n, double a, double b, uint64_t exponent, const double *x, double *out)
+{
+    vd base[TOGETHER], result[TOGETHER];
+    size_t i = 0;
+
+    for (; i + TOGETHER * KM_LANES <= n; i += TOGETHER * KM_LANES)
+    {
+KM_UNROLL
+        for (size_t t = 0; t < TOGETHER; t++)
+            base[t] = a * vd_load(x + i + t * KM_LANES) + b;
+        power_lanes(TOGETHER, exponent, base, result);
+KM_UNROLL
+        for (size_t t = 0; t < TOGETHER; t++)
+            vd_store(out + i + t * KM_LANES, result[t]);
+    }
+    for (size_t left; i < n; i += left)
+    {
+        left = n - i < KM_LANES ? n - i : KM_LANES;
+        base[0] = a * vd_load_first(x + i, left) + b;
+        power_lanes(1, exponent, base, result);
+        vd_store_first(out + i, left, result[0]);
+    }
+}
+
 static void
 exp_f32_array(size_t n, float rate, const float *x, float *out)
 {
@@ -434,5 +479,6 @@ const KmVmathOps KM_VARIANT_NAME(km_vmath_ops) = {
     .log = log_array,
     .sincos = sincos_array,
     .tanh = tanh_array,
+    .power = power_array,
     .exp_f32 = exp_f32_array,
 };

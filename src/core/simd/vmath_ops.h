@@ -5,6 +5,7 @@
 #define KM_VMATH_OPS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct KmVmathOps
 {
@@ -14,6 +15,7 @@ typedef struct KmVmathOps
     void (*log)(size_t n, const double *x, double *out);
     void (*sincos)(size_t n, const double *x, double *sine, double *cosine);
     void (*tanh)(size_t n, const double *x, double *out);
+    void (*power)(size_t n, double a, double b, uint64_t exponent, const double *x, double *out);
     void (*exp_f32)(size_t n, float rate, const float *x, float *out);
 } KmVmathOps;
 
