@@ -1,36 +1,18 @@
 /*
  * kernel_histogram.c: kernels of rows of counts or shares, all elements >= 0: chi2, additive_chi2 (Zhang et
  * al. 2007), chi2_mercer (Vedaldi, Zisserman 2012), min (histogram intersection; Swain, Ballard 1991).
- * Terms 0/0 are 0.
+ * The sums are those of simd/histogram_ops.h.
  */
 #include "kernel_types.h"
+#include "simd.h"
+#include "simd/histogram_ops.h"
 #include "vmath.h"
-
-/* Sum over columns of term(x_k, z_k). */
-static inline void
-sum_terms(double (*term)(double x, double z), size_t d, const double *x, size_t n, const double *z,
-          double *out)
-{
-    for (size_t j = 0; j < n; j++, z += d)
-    {
-        out[j] = 0;
-        for (size_t k = 0; k < d; k++)
-            out[j] += term(x[k], z[k]);
-    }
-}
-
-/* (x - z)^2 / (x + z), in an order that does not overflow. */
-static inline double
-chi2_term(double x, double z)
-{
-    return x == 0 && z == 0 ? 0 : (x - z) * ((x - z) / (x + z));
-}
 
 static void
 chi2_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
 {
     (void) leaf;
-    sum_terms(chi2_term, d, x, n, z, out);
+    KM_PICK(km_histogram_ops)->chi2(d, x, n, z, out);
 }
 
 /* ---- chi2: exp(-gamma sum (x - z)^2 / (x + z)) ---- */
@@ -88,17 +70,11 @@ static const KmKernelType additive_chi2 = {
 
 /* ---- chi2_mercer: sum 2 x z / (x + z) ---- */
 
-static inline double
-mercer_term(double x, double z)
-{
-    return x == 0 && z == 0 ? 0 : 2 * x * (z / (x + z));
-}
-
 static void
 mercer_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
 {
     (void) leaf;
-    sum_terms(mercer_term, d, x, n, z, out);
+    KM_PICK(km_histogram_ops)->mercer(d, x, n, z, out);
 }
 
 static const KmKernelType chi2_mercer = {
@@ -111,18 +87,11 @@ static const KmKernelType chi2_mercer = {
 
 /* ---- min: sum min(x, z) ---- */
 
-/* NaN in either stays. */
-static inline double
-min_term(double x, double z)
-{
-    return x < z ? x : z <= x ? z : x + z;
-}
-
 static void
 min_pairs(const KmLeaf *leaf, size_t d, const double *x, size_t n, const double *z, double *out)
 {
     (void) leaf;
-    sum_terms(min_term, d, x, n, z, out);
+    KM_PICK(km_histogram_ops)->smaller(d, x, n, z, out);
 }
 
 static const KmKernelType intersection = {
