@@ -1,28 +1,48 @@
 /*
- * expansion.h: kernel expansions f_gc(x) = sum over the stored rows z_j of group g of
- * coef_jc k(z_j, x), which support vector machines are made of.
+ * expansion.h: kernel expansions, f_o(x) = intercept_o + sum_j b_jo k(z_j, x), which support vector machines
+ * and kernel ridge regression are made of.
  *
- * Stored rows go in blocks, whose kernel values are used while they are in cache and not kept.  One
- * column is summed in the order of km_dot_fixed; of several, each is one chain of fused multiply-adds
- * in the order of the stored rows, begun anew in each group.
+ * Stored rows z_j may stand in groups, each with several columns of coefficients; an output is a sum of terms,
+ * each of which is one column of one group.  They go in blocks, whose kernel values are used while they
+ * are in cache and not kept.  One column is summed in the order of km_dot_fixed; of several, each is one chain
+ * of fused multiply-adds in the order of the stored rows, begun anew in each group, and terms are added as they
+ * stand.
+ *
+ * Where the kernel is the dot product of rows that it makes, f_o(x) = <w_o, x> + intercept_o; w_o is added up
+ * once, term by term, and the rows are not kept.
  */
 #ifndef KM_EXPANSION_H
 #define KM_EXPANSION_H
 
 #include "kernel.h"
 
+typedef struct KmTerm
+{
+    size_t group, column;
+} KmTerm;
+
+/* What an expansion is made from, and does not keep. */
+typedef struct KmExpansionParts
+{
+    size_t n, d, columns;
+    const double *rows;         /* n x d */
+    const double *coef;         /* n x columns */
+    size_t groups;              /* more than one only of several columns */
+    const size_t *first;        /* groups + 1: where each group begins, and their end */
+    size_t n_out, n_terms;      /* outputs, terms of each */
+    const KmTerm *term;         /* n_out x n_terms */
+} KmExpansionParts;
+
 typedef struct KmExpansion KmExpansion;
 
-/* n rows of d columns with coef (n x columns); group g is the rows first[g] .. first[g+1]-1.  There
- * may be several groups of several columns only.  Copies rows, coef and first. */
-extern KmStatus km_expansion_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d,
-                                    const double *rows, size_t groups, const size_t *first, size_t columns,
-                                    const double *coef, KmExpansion **out);
-/* *sum: the values of m <= KM_SCORE_ROWS rows, valid until the next call: row i's of group g and
- * column c at (*sum)[i * km_expansion_stride(expansion) + km_expansion_at(expansion, g, c)]. */
-extern KmStatus km_expansion_run(KmContext *ctx, KmExpansion *expansion, size_t m, const double *x,
-                                 const double **sum);
-extern size_t km_expansion_at(const KmExpansion *expansion, size_t group, size_t column);
-extern size_t km_expansion_stride(const KmExpansion *expansion);
+/* The kernel must stay, and the intercepts (n_out). */
+extern KmStatus km_expansion_create(KmContext *ctx, const KmKernel *kernel, const KmExpansionParts *parts,
+                                    const double *intercept, KmExpansion **out);
+/* One group, each of whose columns is an output. */
+extern KmStatus km_expansion_create_columns(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d,
+                                            const double *rows, size_t columns, const double *coef,
+                                            const double *intercept, KmExpansion **out);
+/* out (m x n_out): the values of m <= KM_SCORE_ROWS rows. */
+extern KmStatus km_expansion_run(KmContext *ctx, KmExpansion *expansion, size_t m, const double *x, double *out);
 
 #endif

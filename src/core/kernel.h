@@ -35,7 +35,8 @@ typedef enum KmKernelFlag
 {
     KM_STATIONARY = 1,          /* depends on x - z only: columns may be centred */
     KM_BOUNDED = 2,             /* |k| <= k(x,x) <= a constant: float32 rows are safe */
-    KM_PSD = 4                  /* positive semidefinite in every dimension */
+    KM_PSD = 4,                 /* positive semidefinite in every dimension */
+    KM_PLANE = 8                /* the dot product of the rows that the leaf makes, but for rounding */
 } KmKernelFlag;
 
 typedef struct KmKernelType KmKernelType;

@@ -11,7 +11,7 @@
 static const KmKernelType linear = {
     .signature = {.name = "linear", .what = "kernel", .params = {KM_PARAM_DIMS}},
     .geometry = KM_GEOMETRY_DOT,
-    .flags = KM_PSD,
+    .flags = KM_PSD | KM_PLANE,
 };
 
 /* ---- constant(value); a bare number in an expression is this too ---- */
@@ -77,8 +77,7 @@ poly_compile(KmContext *ctx, KmLeaf *leaf)
 static void
 poly_map(const KmLeaf *leaf, size_t n, double *v)
 {
-    for (size_t j = 0; j < n; j++)
-        v[j] = km_power_whole(leaf->p[0] * v[j] + leaf->p[1], leaf->p[2]);
+    km_power(n, leaf->p[0], leaf->p[1], leaf->p[2], v, v);
 }
 
 /* By coef0. */
@@ -170,7 +169,7 @@ cosine_map(const KmLeaf *leaf, size_t n, double *v)
 static const KmKernelType cosine = {
     .signature = {.name = "cosine", .what = "kernel", .params = {KM_PARAM_DIMS}},
     .geometry = KM_GEOMETRY_COSINE,
-    .flags = KM_BOUNDED | KM_PSD,
+    .flags = KM_BOUNDED | KM_PSD | KM_PLANE,
     .map = cosine_map,
 };
 

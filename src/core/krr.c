@@ -9,6 +9,7 @@
 
 #include "cholesky.h"
 #include "columns.h"
+#include "expansion.h"
 #include "gram.h"
 #include "krr.h"
 #include "learner_types.h"
@@ -301,60 +302,28 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
 
 /* ---- scoring ---- */
 
-typedef struct Scorer
-{
-    KmTarget *target;
-    size_t n, stride;
-    const double *intercept;
-    double *coef;               /* n_targets x n */
-    double *values;             /* KM_SCORE_ROWS x stride */
-} Scorer;
-
 static KmStatus
 run(KmContext *ctx, const KmScore *score, size_t m, const double *z, double *out)
 {
-    const Scorer *scorer = score->state;
-
-    KM_TRY(km_target_values(ctx, scorer->target, m, z, scorer->stride, scorer->values));
-    for (size_t i = 0; i < m; i++)
-        for (size_t t = 0; t < score->n_out; t++)
-            out[i * score->n_out + t] = scorer->intercept[t] +
-                km_dot_fixed(scorer->n, scorer->values + i * scorer->stride, scorer->coef + t * scorer->n);
-    return KM_OK;
-}
-
-static KmStatus
-transpose_coefficients(KmContext *ctx, const KmArray *coef, Scorer *scorer)
-{
-    KM_TRY(km_alloc_bytes(ctx, coef->columns, coef->rows * sizeof *scorer->coef, (void **) &scorer->coef));
-    for (size_t t = 0; t < coef->columns; t++)
-        for (size_t i = 0; i < coef->rows; i++)
-            scorer->coef[t * coef->rows + i] = coef->data[i * coef->columns + t];
-    return KM_OK;
+    return km_expansion_run(ctx, score->state, m, z, out);
 }
 
 static KmStatus
 prepare(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmScore *out)
 {
     const KmArray *rows, *coef, *intercept;
+    KmExpansion *expansion;
     KmKernel *kernel;
-    Scorer *scorer;
 
     KM_TRY(km_model_expect(ctx, model, "rows", SIZE_MAX, d, &rows));
     KM_TRY(km_model_expect(ctx, model, "coef", rows->rows, SIZE_MAX, &coef));
     KM_TRY(km_model_expect(ctx, model, "intercept", 1, coef->columns, &intercept));
     if (rows->rows == 0 || coef->columns == 0)
         return km_fail(ctx, KM_CORRUPT, "model has %zu rows and %zu targets", rows->rows, coef->columns);
-    KM_TRY(km_alloc_zero(ctx, 1, &scorer));
     KM_TRY(km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel));
-    KM_TRY(km_target_create(ctx, kernel, rows->rows, d, rows->data, &scorer->target));
-    scorer->n = rows->rows;
-    scorer->stride = km_target_stride(scorer->target);
-    scorer->intercept = intercept->data;
-    KM_TRY(transpose_coefficients(ctx, coef, scorer));
-    KM_TRY(km_alloc_bytes(ctx, scorer->stride, KM_SCORE_ROWS * sizeof *scorer->values,
-                          (void **) &scorer->values));
-    *out = (KmScore) {.d = d, .n_out = coef->columns, .state = scorer, .run = run};
+    KM_TRY(km_expansion_create_columns(ctx, kernel, rows->rows, d, rows->data, coef->columns, coef->data,
+                                       intercept->data, &expansion));
+    *out = (KmScore) {.d = d, .n_out = coef->columns, .state = expansion, .run = run};
     return KM_OK;
 }
 

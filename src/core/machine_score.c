@@ -2,161 +2,68 @@
  * machine_score.c: values of support vector machines (see machines.h for the arrays).
  *
  * A row's kernel values with all support rows are made once and serve every machine: expansion.h sums
- * them per class, and a machine's value is that of its terms.  The linear kernel without changes to its
- * columns needs no support rows: w = sum_i b_i x_i.
+ * them per class, and a machine's value is that of its terms.
  */
 #include "expansion.h"
 #include "machines.h"
 #include "platt.h"
 
 #include <math.h>
-#include <string.h>
-
-/* A machine's support rows of one group, with their coefficients in one column. */
-typedef struct Term
-{
-    size_t group, column;
-} Term;
 
 typedef struct Scorer
 {
-    size_t d;
-    const KmArray *rows;        /* n_sv x d */
-    const KmArray *coef;        /* n_sv x columns */
+    KmExpansionParts parts;     /* outputs are machines */
     const double *intercept;    /* n_out */
-    size_t groups, *first;      /* support rows in groups: where each begins, and their end */
-    size_t n_out;               /* machines */
-    size_t n_terms;             /* of each machine */
-    Term *term;                 /* n_out x n_terms */
     KmExpansion *expansion;
-    size_t *place;              /* of each term in the sums of a row, n_out x n_terms */
-    double *w;                  /* n_out x d, for the linear kernel */
+    size_t n_out;
     size_t k;                   /* classes of pairs */
     const KmSigmoid *sigmoid;   /* n_out; NULL: no probabilities */
     double *raw;                /* room for KM_SCORE_ROWS x n_out, and k */
     double *work;               /* probabilities of pairs, n_out; k x k */
 } Scorer;
 
-/* ---- values ---- */
-
-/* A row's values from the sums of the expansion. */
-static void
-add_terms(const Scorer *scorer, const double *sum, double *out)
-{
-    const size_t *term = scorer->place;
-
-    for (size_t o = 0; o < scorer->n_out; o++)
-    {
-        double value = 0;
-
-        for (size_t t = 0; t < scorer->n_terms; t++)
-            value += sum[*term++];
-        out[o] = value + scorer->intercept[o];
-    }
-}
-
 static KmStatus
-run_kernel(KmContext *ctx, const KmScore *score, size_t m, const double *z, double *out)
+run(KmContext *ctx, const KmScore *score, size_t m, const double *z, double *out)
 {
     const Scorer *scorer = score->state;
-    const double *sum;
 
-    KM_TRY(km_expansion_run(ctx, scorer->expansion, m, z, &sum));
-    for (size_t i = 0; i < m; i++)
-        add_terms(scorer, sum + i * km_expansion_stride(scorer->expansion), out + i * score->n_out);
-    return KM_OK;
-}
-
-static KmStatus
-run_linear(KmContext *ctx, const KmScore *score, size_t m, const double *z, double *out)
-{
-    const Scorer *scorer = score->state;
-    size_t d = scorer->d;
-
-    (void) ctx;
-    for (size_t i = 0; i < m; i++)
-        for (size_t o = 0; o < score->n_out; o++)
-            out[i * score->n_out + o] = km_dot_fixed(d, z + i * d, scorer->w + o * d) + scorer->intercept[o];
-    return KM_OK;
+    return km_expansion_run(ctx, scorer->expansion, m, z, out);
 }
 
 /* ---- making ready ---- */
-
-static void
-add_term(const Scorer *scorer, const Term *term, double *w)
-{
-    size_t d = scorer->d, columns = scorer->coef->columns;
-
-    for (size_t s = scorer->first[term->group]; s < scorer->first[term->group + 1]; s++)
-        for (size_t j = 0; j < d; j++)
-            w[j] += scorer->coef->data[s * columns + term->column] * scorer->rows->data[s * d + j];
-}
-
-static KmStatus
-prepare_linear(KmContext *ctx, Scorer *scorer)
-{
-    KM_TRY(km_alloc_zero_bytes(ctx, scorer->n_out, scorer->d * sizeof *scorer->w, (void **) &scorer->w));
-    for (size_t o = 0; o < scorer->n_out; o++)
-        for (size_t t = 0; t < scorer->n_terms; t++)
-            add_term(scorer, scorer->term + o * scorer->n_terms + t, scorer->w + o * scorer->d);
-    return KM_OK;
-}
-
-static KmStatus
-prepare_kernel(KmContext *ctx, const KmKernel *kernel, Scorer *scorer)
-{
-    size_t count = scorer->n_out * scorer->n_terms;
-
-    KM_TRY(km_expansion_create(ctx, kernel, scorer->rows->rows, scorer->d, scorer->rows->data, scorer->groups,
-                               scorer->first, scorer->coef->columns, scorer->coef->data, &scorer->expansion));
-    KM_TRY(km_alloc(ctx, count, &scorer->place));
-    for (size_t t = 0; t < count; t++)
-        scorer->place[t] = km_expansion_at(scorer->expansion, scorer->term[t].group, scorer->term[t].column);
-    return KM_OK;
-}
-
-static KmStatus
-prepare(KmContext *ctx, const KmArgs *args, Scorer *scorer, KmScore *out)
-{
-    KmKernel *kernel;
-
-    KM_TRY(km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel));
-    *out = (KmScore) {.d = scorer->d, .n_out = scorer->n_out, .state = scorer, .run = run_kernel};
-    if (!km_kernel_is_linear(kernel))
-        return prepare_kernel(ctx, kernel, scorer);
-    out->run = run_linear;
-    return prepare_linear(ctx, scorer);
-}
 
 /* The arrays that every machine has; columns and n_out may be SIZE_MAX: any. */
 static KmStatus
 load(KmContext *ctx, const KmModel *model, size_t d, size_t columns, size_t n_out, Scorer **out)
 {
-    const KmArray *intercept;
+    const KmArray *rows, *coef, *intercept;
     Scorer *scorer;
 
-    KM_TRY(km_alloc_zero(ctx, 1, &scorer));
-    scorer->d = d;
-    KM_TRY(km_model_expect(ctx, model, "rows", SIZE_MAX, d, &scorer->rows));
-    KM_TRY(km_model_expect(ctx, model, "coef", scorer->rows->rows, columns, &scorer->coef));
+    KM_TRY(km_model_expect(ctx, model, "rows", SIZE_MAX, d, &rows));
+    KM_TRY(km_model_expect(ctx, model, "coef", rows->rows, columns, &coef));
     KM_TRY(km_model_expect(ctx, model, "intercept", 1, n_out, &intercept));
+    KM_TRY(km_alloc_zero(ctx, 1, &scorer));
+    scorer->parts = (KmExpansionParts) {.n = rows->rows, .d = d, .columns = coef->columns, .rows = rows->data,
+                                        .coef = coef->data};
     scorer->intercept = intercept->data;
     scorer->n_out = intercept->columns;
     *out = scorer;
     return KM_OK;
 }
 
-/* All support rows are one group, and each machine is a column of theirs. */
+/* The expansion, whose columns are the machines unless there are pairs of classes. */
 static KmStatus
-use_one_group(KmContext *ctx, Scorer *scorer)
+prepare(KmContext *ctx, const KmArgs *args, Scorer *scorer, KmScore *out)
 {
-    scorer->groups = scorer->n_terms = 1;
-    KM_TRY(km_alloc_zero(ctx, 2, &scorer->first));
-    scorer->first[1] = scorer->rows->rows;
-    KM_TRY(km_alloc(ctx, scorer->n_out, &scorer->term));
-    for (size_t c = 0; c < scorer->n_out; c++)
-        scorer->term[c] = (Term) {.group = 0, .column = c};
-    return KM_OK;
+    const KmExpansionParts *parts = &scorer->parts;
+    KmKernel *kernel;
+
+    KM_TRY(km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel));
+    *out = (KmScore) {.d = parts->d, .n_out = scorer->n_out, .state = scorer, .run = run};
+    if (parts->term != NULL)
+        return km_expansion_create(ctx, kernel, parts, scorer->intercept, &scorer->expansion);
+    return km_expansion_create_columns(ctx, kernel, parts->n, parts->d, parts->rows, parts->columns, parts->coef,
+                                       scorer->intercept, &scorer->expansion);
 }
 
 /* ---- probabilities ---- */
@@ -243,20 +150,21 @@ find_classes(KmContext *ctx, size_t k, const double *counts, size_t n_sv, size_t
 
 /* A class is a group; the machine of two has a term of either. */
 static KmStatus
-use_classes(KmContext *ctx, size_t k, size_t *first, Scorer *scorer)
+use_classes(KmContext *ctx, size_t k, const size_t *first, Scorer *scorer)
 {
-    Term *term;
+    KmTerm *term;
 
-    scorer->groups = k;
-    scorer->first = first;
-    scorer->n_terms = 2;
-    KM_TRY(km_alloc(ctx, k * (k - 1), &scorer->term));
-    term = scorer->term;
+    KM_TRY(km_alloc(ctx, k * (k - 1), &term));
+    scorer->parts.groups = k;
+    scorer->parts.first = first;
+    scorer->parts.n_out = scorer->n_out;
+    scorer->parts.n_terms = 2;
+    scorer->parts.term = term;
     for (size_t p = 0; p + 1 < k; p++)
         for (size_t q = p + 1; q < k; q++)
         {
-            *term++ = (Term) {.group = p, .column = km_pair_column(p, q)};
-            *term++ = (Term) {.group = q, .column = km_pair_column(q, p)};
+            *term++ = (KmTerm) {.group = p, .column = km_pair_column(p, q)};
+            *term++ = (KmTerm) {.group = q, .column = km_pair_column(q, p)};
         }
     return KM_OK;
 }
@@ -273,8 +181,9 @@ km_machine_prepare_pairs(KmContext *ctx, const KmArgs *args, const KmModel *mode
         return km_fail(ctx, KM_CORRUPT, "model has %zu classes", k);
     KM_TRY(load(ctx, model, d, k - 1, k * (k - 1) / 2, &scorer));
     KM_TRY(km_model_expect(ctx, model, "counts", 1, k, &counts));
-    KM_TRY(find_classes(ctx, k, counts->data, scorer->rows->rows, &first));
-    KM_TRY(k == 2 ? use_one_group(ctx, scorer) : use_classes(ctx, k, first, scorer));
+    KM_TRY(find_classes(ctx, k, counts->data, scorer->parts.n, &first));
+    if (k > 2)
+        KM_TRY(use_classes(ctx, k, first, scorer));
     KM_TRY(prepare(ctx, args, scorer, out));
     out->decision = KM_DECISION_PAIRS;
     return prepare_proba(ctx, model, scorer, out);
@@ -288,9 +197,8 @@ km_machine_prepare_columns(KmContext *ctx, const KmArgs *args, const KmModel *mo
     Scorer *scorer;
 
     KM_TRY(load(ctx, model, d, SIZE_MAX, SIZE_MAX, &scorer));
-    if (scorer->coef->columns != scorer->n_out || scorer->n_out == 0)
+    if (scorer->parts.columns != scorer->n_out || scorer->n_out == 0)
         return km_fail(ctx, KM_CORRUPT, "model has %zu columns of coefficients and %zu intercepts",
-                       scorer->coef->columns, scorer->n_out);
-    KM_TRY(use_one_group(ctx, scorer));
+                       scorer->parts.columns, scorer->n_out);
     return prepare(ctx, args, scorer, out);
 }

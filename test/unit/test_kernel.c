@@ -157,13 +157,13 @@ static void test_flags(void **state)
         const char *text;
         unsigned flags;
     } cases[] = {
-        {"linear", KM_PSD},
+        {"linear", KM_PSD | KM_PLANE},
         {"poly", KM_PSD},
         {"poly(2, coef0=-1)", 0},
         {"poly(2, gamma=scale, coef0=-1)", 0},
         {"poly(0, coef0=-1)", KM_PSD},
         {"sigmoid", 0},
-        {"cosine", KM_BOUNDED | KM_PSD},
+        {"cosine", KM_BOUNDED | KM_PSD | KM_PLANE},
         {"rbf", KM_STATIONARY | KM_BOUNDED | KM_PSD},
         {"matern + laplacian", KM_STATIONARY | KM_BOUNDED | KM_PSD},
         {"rbf + linear", KM_PSD},
