@@ -10,6 +10,7 @@
  */
 #include "glue.h"
 
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -19,7 +20,6 @@
 #include "parser/parse_coerce.h"
 #include "parser/parser.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
 #include "utils/varlena.h"
@@ -280,16 +280,15 @@ train(FunctionCallInfo fcinfo, Training training, struct varlena *learner)
 {
     MemoryContext caller = CurrentMemoryContext;
     Oid *types;
-    int n, level;
+    int n;
+    bool read_only = XactReadOnly;
     bytea *model;
 
     training.schema = quote_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
     get_func_signature(fcinfo->flinfo->fn_oid, &types, &n);
     training.learner_type = types[n - 1];
     SPI_connect();
-    level = NewGUCNestLevel();
-    set_config_option("transaction_read_only", "on", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
-                      false);
+    XactReadOnly = true;        /* after an error the end of the (sub)transaction resets it */
     training.ctx = kml_context_create(CurrentMemoryContext);
     kml_check(training.ctx, km_learner_with_defaults(training.ctx, kml_learner_parse(training.ctx, learner),
                                                      &training.learner));
@@ -301,7 +300,7 @@ train(FunctionCallInfo fcinfo, Training training, struct varlena *learner)
         : train_by_fit(&training);
     if (model)
         model = copy_to(caller, model);
-    AtEOXact_GUC(true, level);
+    XactReadOnly = read_only;
     SPI_finish();
     if (model == NULL)
         PG_RETURN_NULL();
