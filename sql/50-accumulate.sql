@@ -18,7 +18,7 @@ CREATE TYPE accumulator (INPUT = accumulator_in, OUTPUT = accumulator_out, RECEI
 COMMENT ON TYPE accumulator IS 'mergeable sums over rows of a feature map: solve() makes a model from them';
 
 CREATE FUNCTION accumulator_combine(accumulator, accumulator) RETURNS accumulator
-    AS 'MODULE_PATHNAME', 'kml_accumulator_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'kml_accumulator_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION accumulator_combine(accumulator, accumulator) IS
     'combine function of accumulate and transition function of merge';
 CREATE FUNCTION accumulator_final(accumulator) RETURNS accumulator
@@ -26,7 +26,7 @@ CREATE FUNCTION accumulator_final(accumulator) RETURNS accumulator
 COMMENT ON FUNCTION accumulator_final(accumulator) IS 'final function of accumulate and merge';
 
 CREATE FUNCTION accumulate_transition(accumulator, learner, float8[], float8) RETURNS accumulator
-    AS 'MODULE_PATHNAME', 'kml_accumulate_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'kml_accumulate_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION accumulate_transition(accumulator, learner, float8[], float8) IS 'transition function of the aggregate accumulate';
 CREATE AGGREGATE accumulate(learner, x float8[], y float8) (
     SFUNC = accumulate_transition, STYPE = accumulator, SSPACE = 1000000, COMBINEFUNC = accumulator_combine,
@@ -35,7 +35,7 @@ COMMENT ON AGGREGATE accumulate(learner, float8[], float8) IS
     'sums over rows x with target y of the features of a learner';
 
 CREATE FUNCTION accumulate_transition(accumulator, learner, float8[], float8, float8) RETURNS accumulator
-    AS 'MODULE_PATHNAME', 'kml_accumulate_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'kml_accumulate_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION accumulate_transition(accumulator, learner, float8[], float8, float8) IS 'transition function of the aggregate accumulate';
 CREATE AGGREGATE accumulate(learner, x float8[], y float8, weight float8) (
     SFUNC = accumulate_transition, STYPE = accumulator, SSPACE = 1000000, COMBINEFUNC = accumulator_combine,
@@ -44,7 +44,7 @@ COMMENT ON AGGREGATE accumulate(learner, float8[], float8, float8) IS
     'sums over rows x with target y and weights of the features of a learner';
 
 CREATE FUNCTION accumulate_transition(accumulator, learner, float8[], float8[]) RETURNS accumulator
-    AS 'MODULE_PATHNAME', 'kml_accumulate_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'kml_accumulate_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION accumulate_transition(accumulator, learner, float8[], float8[]) IS 'transition function of the aggregate accumulate';
 CREATE AGGREGATE accumulate(learner, x float8[], y float8[]) (
     SFUNC = accumulate_transition, STYPE = accumulator, SSPACE = 1000000, COMBINEFUNC = accumulator_combine,
@@ -53,7 +53,7 @@ COMMENT ON AGGREGATE accumulate(learner, float8[], float8[]) IS
     'sums over rows x with several targets y of the features of a learner';
 
 CREATE FUNCTION accumulate_transition(accumulator, learner, float8[], float8[], float8) RETURNS accumulator
-    AS 'MODULE_PATHNAME', 'kml_accumulate_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'kml_accumulate_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION accumulate_transition(accumulator, learner, float8[], float8[], float8) IS 'transition function of the aggregate accumulate';
 CREATE AGGREGATE accumulate(learner, x float8[], y float8[], weight float8) (
     SFUNC = accumulate_transition, STYPE = accumulator, SSPACE = 1000000, COMBINEFUNC = accumulator_combine,

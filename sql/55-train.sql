@@ -1,7 +1,7 @@
 -- train and train_query: learners fitted in passes over a table or a query; the aggregate behind them.
 
 CREATE FUNCTION train_survey_transition(internal, learner, float8[], float8) RETURNS internal
-    AS 'MODULE_PATHNAME', 'kml_train_survey_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'kml_train_survey_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
 COMMENT ON FUNCTION train_survey_transition(internal, learner, float8[], float8) IS
     'transition function of the aggregate train_survey';
 CREATE FUNCTION train_survey_combine(internal, internal) RETURNS internal

@@ -322,7 +322,7 @@ FROM (SELECT fit('svc(rbf(gamma=0.1), c=10)', ARRAY[i % 100 / 10.0, i / 100 / 3.
     (i % 100 > i / 100 * 3)::int) AS m
       FROM generate_series(0, 2999) i) t, generate_series(0, 2999, 7) i;
 RESET kernelml.max_memory;
-SELECT error_of($$SET kernelml.max_memory = 0$$);
+SELECT left(error_of($$SET kernelml.max_memory = 0$$), 76) AS error;    -- servers go on in different ways
 
 -- The bytes of a model do not depend on how its learner was spelt.
 SELECT fit('svc(rbf(gamma=1))', x, label) = fit('svc(rbf(gamma=1.0), c=1, seed=0, multiclass=ovo, tol=1e-3)', x, label) AS svc,
