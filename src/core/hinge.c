@@ -9,6 +9,10 @@
  * so that neither the Gram matrix nor its rows are ever made: a few weighted products X'TX, however large C.
  * The intercept at the end is not the method's own but the middle of the interval of best ones for w, as the
  * machines with kernels have it.
+ *
+ * Near the end theta of a free support vector grows without bound, and the rounding of its da with it: a then
+ * leaves w = sum a s x behind, while w itself, which the step finds first, does not suffer.  So the primal is
+ * taken at w, the dual at a made feasible, and the best of each so far are the bounds.
  */
 #include "hinge.h"
 
@@ -21,6 +25,8 @@
 
 #define TO_BOUNDARY 0.995       /* share of the way to the nearest bound */
 #define FLAT 1e-12              /* slopes of the loss, relative to the largest, that are 0 */
+#define STALLED 10              /* steps without a smaller gap: rounding has the last word */
+#define FINE 1e-6               /* a gap, relative to the objective, that is good enough then */
 
 typedef struct Solver
 {
@@ -38,8 +44,10 @@ typedef struct Solver
     double *right;              /* d + 1 */
     double *rows;               /* design->n */
     double *scores;             /* design->n: Xw of the present w */
-    double *pulled;             /* d */
+    double *pulled, sum;        /* d: sum_t a_t s_t x_t; s'a */
+    double primal, dual;        /* the least and the largest objective so far */
     double first_gap;           /* the scale of objectives, where the best one is 0 */
+    size_t stalled;             /* steps since the gap became smaller */
 } Solver;
 
 KmStatus
@@ -58,7 +66,8 @@ create(KmContext *ctx, const KmDesign *design, const KmHinge *problem, Solver *s
                               &solver->target, &solver->da, &solver->dz, &solver->du};
     size_t width = design->d + 1;
 
-    *solver = (Solver) {.design = design, .problem = problem, .n = problem->n, .d = design->d};
+    *solver = (Solver) {.design = design, .problem = problem, .n = problem->n, .d = design->d,
+                        .primal = INFINITY, .dual = -INFINITY};
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
         KM_TRY(km_alloc_zero(ctx, solver->n, terms[i]));
     KM_TRY(km_alloc_zero(ctx, width, &solver->w));
@@ -165,7 +174,7 @@ find_step(KmContext *ctx, Solver *solver, double mu, bool corrected)
 {
     const KmHinge *problem = solver->problem;
     size_t n = solver->n, d = solver->d;
-    double sum_a, sum_target;
+    double sum_target;
 
     for (size_t t = 0; t < n; t++)
     {
@@ -176,11 +185,10 @@ find_step(KmContext *ctx, Solver *solver, double mu, bool corrected)
         solver->du[t] = high / solver->room[t];    /* u + du - (u/room) da */
         solver->target[t] = solver->theta[t] * (solver->dz[t] - solver->du[t] - margin(solver, t));
     }
-    KM_TRY(pull_back(ctx, solver, solver->a, solver->pulled, &sum_a));
     KM_TRY(pull_back(ctx, solver, solver->target, solver->right, &sum_target));
     for (size_t j = 0; j < d; j++)
         solver->right[j] += solver->pulled[j] - solver->w[j];
-    solver->right[d] = sum_target + sum_a;
+    solver->right[d] = sum_target + solver->sum;
     memcpy(solver->dw, solver->right, (d + 1) * sizeof *solver->dw);
     KM_TRY(km_cholesky_solve(ctx, d + 1, d + 1, solver->system, 1, 1, solver->dw));
     solver->db = solver->dw[d];
@@ -298,31 +306,66 @@ best_intercept(KmContext *ctx, const Solver *solver, double *out)
     return KM_OK;
 }
 
-/* Objectives of the dual at a, whose own w replaces the present one, and of the primal there. */
+/* Objective at w and its best intercept; the best w so far becomes the solution. */
+static KmStatus
+measure_primal(KmContext *ctx, Solver *solver, KmHingeSolution *solution)
+{
+    const KmHinge *problem = solver->problem;
+    double own = solver->b, best, primal = cblas_ddot((int) solver->d, solver->w, 1, solver->w, 1) / 2;
+
+    KM_TRY(km_design_times(ctx, solver->design, 1, solver->w, solver->scores));
+    KM_TRY(best_intercept(ctx, solver, &best));
+    solver->b = best;
+    for (size_t t = 0; t < solver->n; t++)
+        primal += problem->cost[t] * fmax(0, -margin(solver, t));
+    solver->b = own;
+    if (!(primal < solver->primal))
+        return KM_OK;
+    solver->primal = primal;
+    solution->b = best;
+    memcpy(solution->w, solver->w, solver->d * sizeof *solver->w);
+    return KM_OK;
+}
+
+/* Objective of the dual at a, with the terms of one sign scaled down until s'a = 0, so that it is a bound at
+ * every step. */
+static KmStatus
+measure_dual(KmContext *ctx, Solver *solver)
+{
+    const KmHinge *problem = solver->problem;
+    double *feasible = solver->target, *w = solver->right, half = 0, rest, dual = 0;
+
+    KM_TRY(pull_back(ctx, solver, solver->a, solver->pulled, &solver->sum));
+    for (size_t t = 0; t < solver->n; t++)
+        half += problem->sign[t] * solver->sum > 0 ? solver->a[t] : 0;
+    for (size_t t = 0; t < solver->n; t++)
+    {
+        bool down = problem->sign[t] * solver->sum > 0;
+
+        feasible[t] = down ? solver->a[t] * fmax(0, 1 - fabs(solver->sum) / half) : solver->a[t];
+        dual += problem->offset[t] * feasible[t];
+    }
+    KM_TRY(pull_back(ctx, solver, feasible, w, &rest));
+    dual -= cblas_ddot((int) solver->d, w, 1, w, 1) / 2;
+    solver->dual = fmax(solver->dual, dual);
+    return KM_OK;
+}
+
+/* The bounds at hand, and whether the gap between them is small enough. */
 static KmStatus
 measure(KmContext *ctx, Solver *solver, KmHingeSolution *solution)
 {
-    const KmHinge *problem = solver->problem;
-    double sum, square, dual = 0, primal = 0, b = solver->b;
+    double tol = solver->problem->tol, before = solver->primal - solver->dual;
 
-    KM_TRY(pull_back(ctx, solver, solver->a, solution->w, &sum));
-    KM_TRY(km_design_times(ctx, solver->design, 1, solution->w, solver->scores));
-    square = cblas_ddot((int) solver->d, solution->w, 1, solution->w, 1);
-    KM_TRY(best_intercept(ctx, solver, &solver->b));
-    for (size_t t = 0; t < solver->n; t++)
-    {
-        dual += problem->offset[t] * solver->a[t];
-        primal += problem->cost[t] * fmax(0, -margin(solver, t));
-    }
-    solution->b = solver->b;
-    solution->objective = dual - square / 2 - fabs(sum) * fabs(solver->b);
-    solution->gap = primal + square / 2 - solution->objective;
-    solver->b = b;
-    KM_TRY(km_design_times(ctx, solver->design, 1, solver->w, solver->scores));
+    KM_TRY(measure_primal(ctx, solver, solution));
+    KM_TRY(measure_dual(ctx, solver));
+    solution->objective = solver->dual;
+    solution->gap = solver->primal - solver->dual;
     if (solution->iterations == 0)
         solver->first_gap = solution->gap;
-    solution->converged = solution->gap <=
-        problem->tol * (fabs(solution->objective) + problem->tol * solver->first_gap);
+    solver->stalled = solution->gap < before ? 0 : solver->stalled + 1;
+    solution->relative_gap = solution->gap / (fabs(solution->objective) + tol * solver->first_gap);
+    solution->converged = solution->relative_gap <= tol;
     return KM_OK;
 }
 
@@ -337,11 +380,16 @@ km_hinge_solve(KmContext *ctx, const KmDesign *design, const KmHinge *problem, K
     for (solution->iterations = 0;; solution->iterations++)
     {
         KM_TRY(measure(ctx, &solver, solution));
-        if (solution->converged || solution->iterations == problem->max_iter)
+        solution->limited = solution->iterations == problem->max_iter && !solution->converged;
+        if (solution->converged || solution->limited)
             break;
-        KM_TRY(advance(ctx, &solver, &ok));
-        if (!ok)
+        if (solver.stalled < STALLED)
+            KM_TRY(advance(ctx, &solver, &ok));
+        if (!ok || solver.stalled == STALLED)
+        {
+            solution->converged = solution->relative_gap <= FINE;
             break;
+        }
     }
     release(ctx, &solver);
     return KM_OK;

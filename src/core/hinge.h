@@ -26,10 +26,12 @@ typedef struct KmHingeSolution
 {
     double *w;                  /* d, for the centred design */
     double b;                   /* the middle of the interval of best ones */
-    double objective;           /* of the dual */
+    double objective;           /* of the dual: a lower bound */
     double gap;                 /* objective of w, b less that */
+    double relative_gap;        /* the fraction of the objective that it is */
     size_t iterations;
-    bool converged;
+    bool converged;             /* to tol, or to 1e-6 where rounding ends the way there */
+    bool limited;               /* by max_iter */
 } KmHingeSolution;
 
 extern KmStatus km_hinge_reserve(KmContext *ctx, size_t n, size_t d);

@@ -29,7 +29,8 @@ typedef struct Fit
     double *column;             /* d: the machine's w */
     double *w;                  /* d x m */
     double *intercept;          /* m */
-    KmMachineFacts facts;
+    KmMachineFacts facts;       /* objectives and gaps are sums */
+    double widest_gap;          /* of machines that did not converge, relative to their objectives */
 } Fit;
 
 static KmStatus
@@ -76,11 +77,29 @@ solve(KmContext *ctx, Fit *fit, size_t machine)
         fit->w[j * fit->m + machine] = fit->column[j];
     fit->intercept[machine] = solution.b;
     fit->facts.objective += solution.objective;
-    fit->facts.gap = fmax(fit->facts.gap, solution.gap);
+    fit->facts.gap += solution.gap;
     fit->facts.iterations += solution.iterations;
     fit->facts.unfinished += !solution.converged;
+    fit->facts.limited += solution.limited;
+    if (!solution.converged)
+        fit->widest_gap = fmax(fit->widest_gap, solution.relative_gap);
     fit->n_terms = 0;
     return KM_OK;
+}
+
+static void
+warn_unfinished(KmContext *ctx, const Fit *fit)
+{
+    const char *name = fit->args->signature->name;
+    double tol = km_arg_number(fit->args, "tol");
+
+    if (fit->facts.limited > 0)
+        km_warn(ctx, "%s did not converge: after %zu iterations the relative gap is %g, tol is %g; "
+                "raise max_iter, or begin the learner with the step \"scale\"", name,
+                (size_t) fit->facts.iterations, fit->widest_gap, tol);
+    else if (fit->facts.unfinished > 0)
+        km_warn(ctx, "%s did not converge: rounding leaves a relative gap of %g, tol is %g; a smaller c, or "
+                "features of smaller values, leave less", name, fit->widest_gap, tol);
 }
 
 static KmStatus
@@ -89,9 +108,7 @@ end(KmContext *ctx, Fit *fit, KmModel *model)
     const char *name = fit->args->signature->name;
     const KmMachineFacts *facts = &fit->facts;
 
-    if (facts->unfinished > 0)
-        km_warn(ctx, "%s did not converge: after %zu iterations the gap is %g, the objective %g", name,
-                (size_t) facts->iterations, facts->gap, facts->objective);
+    warn_unfinished(ctx, fit);
     km_linear_uncentre(fit->table->d, fit->m, fit->design.mean, fit->w, fit->intercept);
     KM_TRY(km_linear_store(ctx, name, fit->table->d, fit->m, fit->w, fit->intercept, model));
     KM_TRY(km_model_add_fact(ctx, model, "objective", KM_FACT_NUMBER, facts->objective));

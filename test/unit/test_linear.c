@@ -299,6 +299,37 @@ test_linear_svc(void **state)
             }
 }
 
+/* Far more rows than can touch the margin, and features in which they are separable: variables at the margin
+ * have theta without bound.  A tolerance that double precision cannot meet ends where rounding does, and the
+ * model is as good as any. */
+static void
+test_end_by_rounding(void **state)
+{
+    enum { ROWS = 400, WIDE = 40 };
+    static double x[ROWS * WIDE];
+    static uint32_t label[ROWS];
+    KmTable table = {.n = ROWS, .d = WIDE, .x = x, .label = label, .classes = &classes};
+    KmModel *model, *exact;
+    uint64_t seed = 7;
+
+    classes.n = 2;
+    for (size_t i = 0; i < ROWS; i++)
+    {
+        double sum = 0;
+
+        for (size_t j = 0; j < WIDE; j++)
+            sum += x[i * WIDE + j] = next_uniform(&seed, -1, 1);
+        label[i] = sum > 1;
+    }
+    exact = fit(*state, "svc(linear, 1000, tol=1e-6)", &table);
+    warnings = 0;
+    model = fit(*state, "linear_svc(1000, tol=1e-16)", &table);
+    assert_int_equal(warnings, 0);
+    assert_true(fact_of(model, "converged") == 1);
+    assert_true(fact_of(model, "gap") >= 0 && fact_of(model, "gap") <= 1e-9 * fact_of(model, "objective"));
+    assert_true(fabs(fact_of(model, "objective") / fact_of(exact, "objective") - 1) < 1e-6);
+}
+
 /* The parameters of svc mean here what they mean there. */
 static void
 test_class_parameters(void **state)
@@ -495,6 +526,7 @@ main(void)
         TEST(test_logistic_probabilities),
         TEST(test_logistic_separable),
         TEST(test_linear_svc),
+        TEST(test_end_by_rounding),
         TEST(test_class_parameters),
         TEST(test_class_weights),
         TEST(test_class_weights_refused),
