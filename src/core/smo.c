@@ -418,7 +418,7 @@ start(KmContext *ctx, const KmQuadratic *problem, KmRows *rows, double *b, KmSmo
     size_t n = problem->n;
 
     for (size_t v = 0; v < n; v++)
-        if (!isfinite(source->diagonal[v]))
+        if (!isfinite(4 * source->diagonal[v]))      /* nor k_ii + k_jj - 2 k_ij */
             return too_large(ctx);
     memset(smo, 0, sizeof *smo);
     KM_TRY(km_smo_allocate(ctx, problem->split ? 2 : 1, km_rows_stride(rows), smo));

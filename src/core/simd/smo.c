@@ -23,6 +23,17 @@ load_single(const float *from)
 #endif
 }
 
+/* a - 2 k, rounded once. */
+KM_INLINE vd
+less_twice(vd a, vd k)
+{
+#if KM_LANES > 2
+    return vd_fma(vd_set(-2), k, a);
+#else
+    return a - (k + k);
+#endif
+}
+
 KM_INLINE double
 least_lane(vd v)
 {
@@ -39,11 +50,14 @@ row_load(const void *row, size_t v, bool single)
     return single ? load_single((const float *) row + v) : vd_load((const double *) row + v);
 }
 
+/* The first place from `first` on, a multiple of the lanes, where g + up is `value`. */
 KM_INLINE size_t
 place_of(double value, const double *g, const double *up, size_t first)
 {
     size_t v = first;
 
+    while (!vd_any(vd_eq(vd_load(g + v) + vd_load(up + v), vd_set(value))))
+        v += KM_LANES;
     while (g[v] + up[v] != value)
         v++;
     return v;
@@ -75,7 +89,7 @@ update_pass(size_t n, double t, const void *ki, const void *kj, double *g, const
             block_least = vd_min(gv + vd_load(up + v), block_least);
             greatest = vd_max(gv + vd_load(low + v), greatest);
         }
-        if (least_lane(block_least) < least)
+        if (vd_any(vd_lt(block_least, vd_set(least))))
         {
             least = least_lane(block_least);
             least_block = first;
@@ -91,6 +105,8 @@ choose(size_t n, double *g, const double *up, const double *low, KmSmoChoice *ou
 {
     update_pass(n, 0, NULL, NULL, g, up, low, out, false, false);
 }
+
+#define SETS (KM_LANES == 8 ? 4 : 2)    /* of lanes that do not wait for each other, as registers allow */
 
 /* The best candidate of each lane: the fraction square / curve, and its place (exact in a double). */
 typedef struct Best
@@ -109,22 +125,33 @@ consider(Best *best, vd rise, vd curve, vd place)
     best->place = vd_select(better, place, best->place);
 }
 
+/* The better of both in each lane, ties to the lower place. */
+KM_INLINE Best
+better_of(Best a, Best b)
+{
+    vd mine = a.square * b.curve, other = b.square * a.curve;
+    vdmask better = vd_lt(mine, other);
+    vd place = vd_select(better, b.place, a.place);
+
+    return (Best) {vd_select(better, b.square, a.square), vd_select(better, b.curve, a.curve),
+                   vd_select(vd_eq(mine, other), vd_min(a.place, b.place), place)};
+}
+
 /* The best of all lanes, ties to the lowest place. */
 KM_INLINE size_t
-best_place(const Best *const sets[2])
+best_place(Best all)
 {
     double square = 0, curve = 1, place = INFINITY;
 
-    for (int l = 0; l < 2 * KM_LANES; l++)
+    for (int l = 0; l < KM_LANES; l++)
     {
-        const Best *set = sets[l / KM_LANES];
-        double mine = set->square[l % KM_LANES] * curve, other = square * set->curve[l % KM_LANES];
+        double mine = all.square[l] * curve, other = square * all.curve[l];
 
-        if (mine > other || (mine == other && mine > 0 && set->place[l % KM_LANES] < place))
+        if (mine > other || (mine == other && mine > 0 && all.place[l] < place))
         {
-            square = set->square[l % KM_LANES];
-            curve = set->curve[l % KM_LANES];
-            place = set->place[l % KM_LANES];
+            square = all.square[l];
+            curve = all.curve[l];
+            place = all.place[l];
         }
     }
     return square > 0 ? (size_t) place : KM_SMO_NONE;
@@ -134,26 +161,32 @@ KM_INLINE size_t
 partner_pass(size_t n, double gi, double kii, const void *k, const double *g, const double *low,
              const double *diagonal, bool single)
 {
-    vd from = vd_set(gi), ki = vd_set(kii), tau = vd_set(KM_SMO_TAU), zero = {0};
-    Best even = {zero, vd_set(1), zero}, odd = even;
-    vd place;
+    vd from = vd_set(gi), ki = vd_set(kii), tau = vd_set(KM_SMO_TAU), zero = {0}, lane, first = zero;
+    Best best[SETS];
 
     for (int l = 0; l < KM_LANES; l++)
-        place[l] = l;
-    for (size_t v = 0; v < n; v += 2 * KM_LANES)
+        lane[l] = l;
+    for (int s = 0; s < SETS; s++)
+        best[s] = (Best) {zero, vd_set(1), zero};
+    for (size_t v = 0; v < n; v += SETS * KM_LANES)
     {
-        vd k0 = row_load(k, v, single), k1 = row_load(k, v + KM_LANES, single);
-        vd rise0 = vd_load(g + v) + vd_load(low + v) - from;
-        vd rise1 = vd_load(g + v + KM_LANES) + vd_load(low + v + KM_LANES) - from;
-        vd curve0 = ki + vd_load(diagonal + v) - (k0 + k0);
-        vd curve1 = ki + vd_load(diagonal + v + KM_LANES) - (k1 + k1);
+        KM_UNROLL
+        for (size_t s = 0; s < SETS; s++)
+            if (v + s * KM_LANES < n)
+            {
+                size_t at = v + s * KM_LANES;
+                vd rise = vd_load(g + at) + vd_load(low + at) - from;
+                vd curve = less_twice(ki + vd_load(diagonal + at), row_load(k, at, single));
 
-        consider(&even, vd_max(rise0, zero), vd_max(curve0, tau), place);
-        place += KM_LANES;
-        consider(&odd, vd_max(rise1, zero), vd_max(curve1, tau), place);
-        place += KM_LANES;
+                consider(&best[s], vd_max(rise, zero), vd_max(curve, tau), first);
+            }
+        first += SETS * KM_LANES;
     }
-    return best_place((const Best *const[2]) {&even, &odd});
+    for (int s = 0; s < SETS; s++)
+        best[s].place += lane + s * KM_LANES;
+    for (int s = 1; s < SETS; s++)
+        best[0] = better_of(best[0], best[s]);
+    return best_place(best[0]);
 }
 
 KM_INLINE void
