@@ -24,12 +24,13 @@ typedef struct Chi2
     const KmKernel *kernel;     /* what is approximated */
 } Chi2;
 
-static bool
-is_resolved(KmContext *ctx, const KmArgs *args)
+static KmStatus
+is_resolved(KmContext *ctx, const KmArgs *args, bool *out)
 {
     (void) ctx;
     (void) args;
-    return true;
+    *out = true;
+    return KM_OK;
 }
 
 /* ---- features ---- */

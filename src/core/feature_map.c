@@ -46,8 +46,10 @@ check_learner(KmContext *ctx, const KmLearner *learner)
     for (size_t i = 0; i < learner->n_steps; i++)
     {
         const KmStage *stage = &learner->step[i];
+        bool resolved;
 
-        if (stage->type->is_resolved(ctx, &stage->args))
+        KM_TRY(stage->type->is_resolved(ctx, &stage->args, &resolved));
+        if (resolved)
             continue;
         km_fail(ctx, KM_UNSUPPORTED, "step %s needs a pass of its own over the rows",
                 stage->type->signature.name);

@@ -128,8 +128,9 @@ find_gap(KmContext *ctx, const KmDistance *distance, size_t d, const double *x, 
     {
         for (size_t j = 0; j < d; j++)
             r[j] *= doublings > 0 ? 2.0 : 1.0;
-        if (!isfinite(r[0] + r[d - 1]) || km_kernel_value(ctx, distance->leaf, d, zero, r, &k) != KM_OK)
+        if (!isfinite(r[0] + r[d - 1]))
             break;
+        KM_TRY(km_kernel_value(ctx, distance->leaf, d, zero, r, &k));
     }
     *out = k > 0.9 ? 0.0 :
         distance->profile->gap(ldexp(distance->profile->t(k), -distance->profile->degree * (doublings - 1)));

@@ -243,14 +243,14 @@ km_learner_takes_missing(const KmLearner *learner)
     return learner->n_steps > 0 && learner->step[0].type->takes_missing;
 }
 
-bool
-km_learner_streams(KmContext *ctx, const KmLearner *learner)
+KmStatus
+km_learner_streams(KmContext *ctx, const KmLearner *learner, bool *out)
 {
     size_t n = learner->n_steps;
 
-    for (size_t i = 0; i < n; i++)
-        if (!learner->step[i].type->is_resolved(ctx, &learner->step[i].args))
-            return false;
-    return !learner->has_grid && n > 0 && learner->step[n - 1].type->exact && learner->estimator != NULL &&
+    *out = !learner->has_grid && n > 0 && learner->step[n - 1].type->exact && learner->estimator != NULL &&
         learner->estimator->from_sums;
+    for (size_t i = 0; i < n && *out; i++)
+        KM_TRY(learner->step[i].type->is_resolved(ctx, &learner->step[i].args, out));
+    return KM_OK;
 }

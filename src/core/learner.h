@@ -41,8 +41,8 @@ typedef struct KmStepType
     bool takes_missing;         /* impute */
     /* What the table of parameters cannot say, checked when the learner is typed; NULL: nothing. */
     KmStatus (*check)(KmContext *ctx, const KmArgs *args);
-    /* True if args hold every constant, so that no pass over the rows is needed. */
-    bool (*is_resolved)(KmContext *ctx, const KmArgs *args);
+    /* Do args hold every constant, so that no pass over the rows is needed? */
+    KmStatus (*is_resolved)(KmContext *ctx, const KmArgs *args, bool *out);
     /* Learn constants from rows (n x d, weights w or NULL) and write them into the step's syntax node. */
     KmStatus (*resolve)(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, const double *x,
                         const double *w);
@@ -152,7 +152,7 @@ extern const char *km_learner_name(const KmLearner *learner);
 extern bool km_learner_takes_missing(const KmLearner *learner);
 /* True if the learner can be fitted from one pass over the rows that keeps sums only:
  * every step resolved, the last one exact, the estimator from_sums. */
-extern bool km_learner_streams(KmContext *ctx, const KmLearner *learner);
+extern KmStatus km_learner_streams(KmContext *ctx, const KmLearner *learner, bool *out);
 
 /* Fit to a table in canonical order.  Estimates memory first. */
 extern KmStatus km_learner_fit(KmContext *ctx, const KmLearner *learner, const KmTable *table, KmModel **out);

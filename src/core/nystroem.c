@@ -65,14 +65,14 @@ check(KmContext *ctx, const KmArgs *args)
     return KM_UNSUPPORTED;
 }
 
-static bool
-is_resolved(KmContext *ctx, const KmArgs *args)
+static KmStatus
+is_resolved(KmContext *ctx, const KmArgs *args, bool *out)
 {
     KmKernel *kernel;
 
-    return km_arg(args, "landmarks")->given &&
-        compile_kernel(ctx, args, &kernel) == KM_OK &&
-        !km_kernel_needs_data(kernel);
+    KM_TRY(compile_kernel(ctx, args, &kernel));
+    *out = km_arg(args, "landmarks")->given && !km_kernel_needs_data(kernel);
+    return KM_OK;
 }
 
 /* How many landmarks to look for among n distinct rows. */

@@ -5,14 +5,19 @@
 
 #define LANDMARK_CHOICE 4       /* rows in the sample for each landmark to be chosen */
 
-size_t
-km_passes_next(KmContext *ctx, const KmLearner *learner)
+KmStatus
+km_passes_next(KmContext *ctx, const KmLearner *learner, size_t *out)
 {
-    size_t i = 0;
+    for (*out = 0; *out < learner->n_steps; ++*out)
+    {
+        const KmStage *stage = &learner->step[*out];
+        bool resolved;
 
-    while (i < learner->n_steps && learner->step[i].type->is_resolved(ctx, &learner->step[i].args))
-        i++;
-    return i;
+        KM_TRY(stage->type->is_resolved(ctx, &stage->args, &resolved));
+        if (!resolved)
+            break;
+    }
+    return KM_OK;
 }
 
 /* ---- a pass ---- */
@@ -31,10 +36,12 @@ sample_rows(const KmStage *stage)
 KmStatus
 km_pass_create(KmContext *ctx, const KmLearner *learner, size_t d, KmPass **out)
 {
-    size_t step = km_passes_next(ctx, learner);
-    KmLearner before = {.n_steps = step, .step = learner->step};
+    KmLearner before = {.step = learner->step};
+    size_t step;
     KmPass *pass;
 
+    KM_TRY(km_passes_next(ctx, learner, &step));
+    before.n_steps = step;
     if (step == learner->n_steps)
         return km_fail(ctx, KM_INVALID, "this learner needs no pass: its steps have their constants");
     KM_TRY(km_alloc_zero(ctx, 1, &pass));
@@ -90,10 +97,12 @@ static KmStatus
 learn_from_sample(KmContext *ctx, KmStage *stage, const KmSurvey *survey)
 {
     double *x, *weight;
+    bool resolved;
     size_t n;
 
     KM_TRY(learn_kernel(ctx, stage, survey));
-    if (stage->type->is_resolved(ctx, &stage->args))
+    KM_TRY(stage->type->is_resolved(ctx, &stage->args, &resolved));
+    if (resolved)
         return KM_OK;
     KM_TRY(km_survey_sample(ctx, survey, &n, &x, &weight));
     KM_TRY(stage->type->resolve(ctx, &stage->args, stage->node, n, survey->d, x, weight));
@@ -103,8 +112,11 @@ learn_from_sample(KmContext *ctx, KmStage *stage, const KmSurvey *survey)
 KmStatus
 km_pass_learn(KmContext *ctx, KmLearner *learner, const KmSurvey *survey)
 {
-    KmStage *stage = &learner->step[km_passes_next(ctx, learner)];
+    KmStage *stage;
+    size_t step;
 
+    KM_TRY(km_passes_next(ctx, learner, &step));
+    stage = &learner->step[step];
     if (stage->type->resolve_survey == NULL)
         return learn_from_sample(ctx, stage, survey);
     KM_TRY(stage->type->resolve_survey(ctx, &stage->args, stage->node, survey));

@@ -8,7 +8,7 @@
 #include "learner.h"
 
 /* Number of the first step that needs a pass; n_steps for none. */
-extern size_t km_passes_next(KmContext *ctx, const KmLearner *learner);
+extern KmStatus km_passes_next(KmContext *ctx, const KmLearner *learner, size_t *out);
 
 /* A pass for that step, over rows of d columns. */
 typedef struct KmPass

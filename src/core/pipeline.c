@@ -94,7 +94,10 @@ can_undo(const Chain *chain)
 static KmStatus
 prepare_stage(KmContext *ctx, const KmStage *stage, size_t d, KmStep *out)
 {
-    if (!stage->type->is_resolved(ctx, &stage->args))
+    bool resolved;
+
+    KM_TRY(stage->type->is_resolved(ctx, &stage->args, &resolved));
+    if (!resolved)
     {
         km_fail(ctx, KM_UNSUPPORTED, "step \"%s\" has no constants yet", stage->type->signature.name);
         return km_hint(ctx, KM_UNSUPPORTED, "Fit the steps first: learner(model) gives them with constants.");
@@ -235,8 +238,10 @@ static KmStatus
 resolve_stage(KmContext *ctx, KmStage *stage, const KmTable *table)
 {
     const KmStepType *type = stage->type;
+    bool resolved;
 
-    if (type->is_resolved(ctx, &stage->args))
+    KM_TRY(type->is_resolved(ctx, &stage->args, &resolved));
+    if (resolved)
         return KM_OK;
     KM_TRY(type->resolve(ctx, &stage->args, stage->node, table->n, table->d, table->x, table->w));
     return km_signature_bind(ctx, &type->signature, stage->node, &stage->args);
@@ -261,11 +266,12 @@ fit_steps(KmContext *ctx, KmLearner *learner, KmTable *rows, KmModel *notes, KmS
     {
         KmStage *stage = &learner->step[i];
         const double *before = rows->x;
-        bool is_last = i + 1 == learner->n_steps;
+        bool is_last = i + 1 == learner->n_steps, streams;
 
         KM_TRY(resolve_stage(ctx, stage, rows));
         KM_TRY(prepare_stage(ctx, stage, rows->d, last));
-        if (stage->type->describe != NULL && !(is_last && km_learner_streams(ctx, learner)))
+        KM_TRY(km_learner_streams(ctx, learner, &streams));
+        if (stage->type->describe != NULL && !(is_last && streams))
             KM_TRY(stage->type->describe(ctx, &stage->args, last, rows->n, rows->x, notes));
         if (is_last && leaves_last(learner))
             continue;
@@ -296,8 +302,10 @@ fit_estimator(KmContext *ctx, KmLearner *learner, const KmTable *raw, const KmSt
               KmModel **out)
 {
     const KmEstimatorType *estimator = learner->estimator;
+    bool streams;
 
-    if (km_learner_streams(ctx, learner))
+    KM_TRY(km_learner_streams(ctx, learner, &streams));
+    if (streams)
         return km_sums_fit(ctx, learner, raw, out);
     KM_TRY(km_model_create(ctx, out));
     if (estimator != NULL && estimator->fit_through != NULL)

@@ -124,12 +124,14 @@ check(KmContext *ctx, const KmArgs *args)
 
 /* ---- constants from data: those of the kernel ---- */
 
-static bool
-is_resolved(KmContext *ctx, const KmArgs *args)
+static KmStatus
+is_resolved(KmContext *ctx, const KmArgs *args, bool *out)
 {
     KmKernel *kernel;
 
-    return compile_kernel(ctx, args, &kernel) == KM_OK && !km_kernel_needs_data(kernel);
+    KM_TRY(compile_kernel(ctx, args, &kernel));
+    *out = !km_kernel_needs_data(kernel);
+    return KM_OK;
 }
 
 static KmStatus

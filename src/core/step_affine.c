@@ -10,11 +10,12 @@ typedef struct Affine
 
 /* ---- the lists ---- */
 
-bool
-km_affine_is_resolved(KmContext *ctx, const KmArgs *args)
+KmStatus
+km_affine_is_resolved(KmContext *ctx, const KmArgs *args, bool *out)
 {
     (void) ctx;
-    return args->value[0].kind == KM_KIND_LIST && args->value[1].kind == KM_KIND_LIST;
+    *out = args->value[0].kind == KM_KIND_LIST && args->value[1].kind == KM_KIND_LIST;
+    return KM_OK;
 }
 
 KmStatus

@@ -8,7 +8,7 @@
 #include "step.h"
 
 /* KmStepType's is_resolved: both of the step's lists are given. */
-extern bool km_affine_is_resolved(KmContext *ctx, const KmArgs *args);
+extern KmStatus km_affine_is_resolved(KmContext *ctx, const KmArgs *args, bool *out);
 /* Fail if one of them was given without the other. */
 extern KmStatus km_affine_refuse_half(KmContext *ctx, const KmArgs *args);
 /* The lists, checked to have d numbers; and write them into the step's syntax. */

@@ -9,11 +9,12 @@
 
 #define POLL_ROWS 65536
 
-static bool
-is_resolved(KmContext *ctx, const KmArgs *args)
+static KmStatus
+is_resolved(KmContext *ctx, const KmArgs *args, bool *out)
 {
     (void) ctx;
-    return km_step_has_list(args, "values") || km_arg(args, "value")->kind == KM_KIND_NUMBER;
+    *out = km_step_has_list(args, "values") || km_arg(args, "value")->kind == KM_KIND_NUMBER;
+    return KM_OK;
 }
 
 /* ---- learning ---- */

@@ -49,6 +49,8 @@ poll_interrupts(KmContext *ctx)
     Context *context = (Context *) ctx;
     MemoryContext caller = CurrentMemoryContext;
 
+    if (context->interrupt != NULL)
+        return true;
     if (!INTERRUPTS_PENDING_CONDITION())
         return false;
     PG_TRY();

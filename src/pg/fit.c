@@ -82,7 +82,7 @@ fit_call(FunctionCallInfo fcinfo, struct varlena *spec)
     call->ctx = kml_context_create(memory);
     call->spec = kml_spec_make(VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec));
     call->learner = kml_learner_parse(call->ctx, spec);
-    call->streams = km_learner_streams(call->ctx, call->learner);
+    kml_check(call->ctx, km_learner_streams(call->ctx, call->learner, &call->streams));
     call->has_target = PG_NARGS() > 3;
     call->has_weight = PG_NARGS() > 4;
     check_target(call->learner, call->has_target);

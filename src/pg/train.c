@@ -237,18 +237,22 @@ copy_to(MemoryContext memory, const struct varlena *value)
 static bool
 learn_constants(Training *training)
 {
-    while (km_passes_next(training->ctx, training->learner) < training->learner->n_steps)
+    for (;;)
     {
-        struct varlena *bytes = survey_rows(training);
+        struct varlena *bytes;
         KmSurvey *survey;
+        size_t next;
 
+        kml_check(training->ctx, km_passes_next(training->ctx, training->learner, &next));
+        if (next == training->learner->n_steps)
+            return true;
+        bytes = survey_rows(training);
         if (bytes == NULL)
             return false;
         survey = kml_survey_from_bytea(training->ctx, PG_DETOAST_DATUM_PACKED(PointerGetDatum(bytes)));
         kml_check(training->ctx, km_pass_learn(training->ctx, training->learner, survey));
         SPI_freetuptable(SPI_tuptable);
     }
-    return true;
 }
 
 static bytea *

@@ -83,6 +83,15 @@ test_text_errors(void **unused)
     km_context_destroy(ctx);
 }
 
+static bool
+streams(KmContext *ctx, const KmLearner *learner)
+{
+    bool out;
+
+    assert_int_equal(km_learner_streams(ctx, learner, &out), KM_OK);
+    return out;
+}
+
 static void
 test_questions(void **unused)
 {
@@ -99,14 +108,14 @@ test_questions(void **unused)
     assert_true(parse(ctx, "krr(rbf(gamma=logspace(-1, 1, 3)))")->has_grid);
     assert_false(parse(ctx, "krr(rbf(gamma=1), lambda=2)")->has_grid);
 
-    assert_true(km_learner_streams(ctx, parse(ctx, "rff(rbf(gamma=1), 10) | ridge")));
-    assert_true(km_learner_streams(ctx, parse(ctx, "scale(mean=[1], sd=[2]) | rff(rbf(gamma=1)) | ridge")));
-    assert_false(km_learner_streams(ctx, parse(ctx, "scale | rff(rbf(gamma=1)) | ridge")));
-    assert_false(km_learner_streams(ctx, parse(ctx, "rff(rbf(gamma=scale)) | ridge")));
-    assert_false(km_learner_streams(ctx, parse(ctx, "rff(rbf(gamma=1)) | ridge(lambda=grid(1, 2))")));
-    assert_false(km_learner_streams(ctx, parse(ctx, "rff(rbf(gamma=1)) | krr(linear)")));
-    assert_false(km_learner_streams(ctx, parse(ctx, "rff(rbf(gamma=1))")));
-    assert_false(km_learner_streams(ctx, parse(ctx, "ridge")));
+    assert_true(streams(ctx, parse(ctx, "rff(rbf(gamma=1), 10) | ridge")));
+    assert_true(streams(ctx, parse(ctx, "scale(mean=[1], sd=[2]) | rff(rbf(gamma=1)) | ridge")));
+    assert_false(streams(ctx, parse(ctx, "scale | rff(rbf(gamma=1)) | ridge")));
+    assert_false(streams(ctx, parse(ctx, "rff(rbf(gamma=scale)) | ridge")));
+    assert_false(streams(ctx, parse(ctx, "rff(rbf(gamma=1)) | ridge(lambda=grid(1, 2))")));
+    assert_false(streams(ctx, parse(ctx, "rff(rbf(gamma=1)) | krr(linear)")));
+    assert_false(streams(ctx, parse(ctx, "rff(rbf(gamma=1))")));
+    assert_false(streams(ctx, parse(ctx, "ridge")));
     km_context_destroy(ctx);
 }
 

@@ -38,12 +38,16 @@ learnt(KmContext *ctx, const char *text, const double *x, const double *w, size_
 {
     KmLearner *learner = with_defaults(ctx, text);
     KmText out = {0};
+    size_t next;
 
-    for (*passes = 0; km_passes_next(ctx, learner) < learner->n_steps; ++*passes)
+    for (*passes = 0;; ++*passes)
     {
         KmPass *pass;
         KmSurvey *survey;
 
+        ok(km_passes_next(ctx, learner, &next));
+        if (next == learner->n_steps)
+            break;
         ok(km_pass_create(ctx, learner, D, &pass));
         survey = survey_of(ctx, pass, x, w, 2, 3);
         ok(km_survey_merge(ctx, survey, survey_of(ctx, pass, x, w, 0, 3)));

@@ -260,6 +260,15 @@ test_refusals(void **state)
     }
 }
 
+static bool
+streams(KmContext *ctx, const KmLearner *learner)
+{
+    bool out;
+
+    assert_int_equal(km_learner_streams(ctx, learner, &out), KM_OK);
+    return out;
+}
+
 /* gamma=scale becomes a number: 1 / (d var), given or by default. */
 static void
 test_resolve(void **state)
@@ -277,11 +286,11 @@ test_resolve(void **state)
         KmLearner *learner = learner_of(*state, texts[i]);
         KmModel *model;
 
-        assert_false(km_learner_streams(*state, learner));
+        assert_false(streams(*state, learner));
         ok(km_learner_fit(*state, learner, &table, &model));
         assert_int_equal(sscanf(model->learner, "rff(rbf(gamma=%lf)", &gamma), 1);
         assert_true(fabs(gamma * 3 * variance - 1) < 1e-12);
-        assert_true(km_learner_streams(*state, learner_of(*state, model->learner)));
+        assert_true(streams(*state, learner_of(*state, model->learner)));
         ok(km_learner_fit(*state, learner_of(*state, model->learner), &table, &model));
     }
 }

@@ -33,6 +33,15 @@ begin(const KmStepType *type, const char *text)
     return fitted;
 }
 
+static bool
+is_resolved(const KmStepType *type, const Fitted *fitted)
+{
+    bool resolved;
+
+    assert_int_equal(type->is_resolved(fitted->ctx, &fitted->args, &resolved), KM_OK);
+    return resolved;
+}
+
 static Fitted
 fit(const KmStepType *type, const char *text, size_t n, size_t d, const double *x, const double *w)
 {
@@ -40,7 +49,7 @@ fit(const KmStepType *type, const char *text, size_t n, size_t d, const double *
     KmContext *ctx = fitted.ctx;
 
     assert_int_equal(fitted.status, KM_OK);
-    if (!type->is_resolved(ctx, &fitted.args))
+    if (!is_resolved(type, &fitted))
     {
         fitted.status = type->resolve(ctx, &fitted.args, fitted.node, n, d, x, w);
         if (fitted.status == KM_OK)
@@ -48,7 +57,7 @@ fit(const KmStepType *type, const char *text, size_t n, size_t d, const double *
     }
     if (fitted.status != KM_OK)
         return fitted;
-    assert_true(type->is_resolved(ctx, &fitted.args));
+    assert_true(is_resolved(type, &fitted));
     fitted.status = type->prepare(ctx, &fitted.args, d, &fitted.step);
     return fitted;
 }
