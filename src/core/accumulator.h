@@ -63,11 +63,16 @@ typedef struct KmSums
 /* What the sums are of: a prepared feature map, kept beside the flat values while rows come. */
 typedef struct KmFeatureMap KmFeatureMap;
 
-/* From a learner whose steps are resolved, with an estimator that can be solved from sums or none;
- * KM_UNSUPPORTED naming the step that needs a pass of its own otherwise, KM_LIMIT naming the largest
- * feasible D if the sums would pass 500 MB.  d: columns of the raw rows. */
+/* KM_UNSUPPORTED unless the learner's steps are resolved, naming one that needs a pass of its own, and its
+ * estimator, if any, can be solved from sums. */
+extern KmStatus km_feature_map_check(KmContext *ctx, const KmLearner *learner);
+/* The map of such a learner; KM_LIMIT naming the largest feasible D if the sums would pass 500 MB.
+ * d: columns of the raw rows. */
 extern KmStatus km_feature_map_create(KmContext *ctx, const KmLearner *learner, size_t d, size_t targets,
                                       KmFeatureMap **out);
+/* Is it the map of these columns and of the learner with this canonical text? */
+extern bool km_feature_map_is(const KmFeatureMap *map, const KmText *learner, size_t d, size_t targets);
+extern bool km_feature_map_takes_missing(const KmFeatureMap *map);
 /* Canonical text of the steps alone, "" for none: what a value keeps of its learner; and back. */
 extern KmStatus km_feature_map_text(KmContext *ctx, const KmLearner *learner, KmText *out);
 extern KmStatus km_feature_map_parse(KmContext *ctx, const char *text, size_t length, KmLearner **out);

@@ -35,8 +35,8 @@ km_feature_map_parse(KmContext *ctx, const char *text, size_t length, KmLearner 
     return length == 0 ? km_alloc_zero(ctx, 1, out) : km_learner_parse(ctx, text, length, out);
 }
 
-static KmStatus
-check_learner(KmContext *ctx, const KmLearner *learner)
+KmStatus
+km_feature_map_check(KmContext *ctx, const KmLearner *learner)
 {
     if (learner->estimator != NULL && !learner->estimator->from_sums)
     {
@@ -120,7 +120,7 @@ km_feature_map_create(KmContext *ctx, const KmLearner *learner, size_t d, size_t
 {
     KmFeatureMap *map;
 
-    KM_TRY(check_learner(ctx, learner));
+    KM_TRY(km_feature_map_check(ctx, learner));
     KM_TRY(km_alloc_zero(ctx, 1, &map));
     map->d = d;
     map->targets = targets;
@@ -131,6 +131,19 @@ km_feature_map_create(KmContext *ctx, const KmLearner *learner, size_t d, size_t
     map->columns = map->features + 1 + (map->exact ? KM_SLICES : 1) * targets;
     *out = map;
     return KM_OK;
+}
+
+bool
+km_feature_map_is(const KmFeatureMap *map, const KmText *learner, size_t d, size_t targets)
+{
+    return map->d == d && map->targets == targets && map->learner.length == learner->length &&
+        (learner->length == 0 || memcmp(map->learner.data, learner->data, learner->length) == 0);
+}
+
+bool
+km_feature_map_takes_missing(const KmFeatureMap *map)
+{
+    return map->takes_missing;
 }
 
 KmStatus

@@ -40,19 +40,28 @@ value_make(size_t bytes)
     return value;
 }
 
-/* ---- the feature map of a value or a call ---- */
+/* ---- feature maps ---- */
+
+#define MAX_MAPS 8
+
+/* A feature map, for rows of any group that has its learner and columns. */
+typedef struct Map
+{
+    KmContext *ctx;             /* of the map; NULL: a free place */
+    KmFeatureMap *map;
+    uint64 used;                /* time of last use */
+} Map;
 
 /* What a call site keeps between rows. */
 typedef struct SumsCall
 {
     MemoryContext memory;       /* lives as long as this */
-    KmContext *ctx;             /* of everything below */
+    KmContext *ctx;             /* of the next two */
     struct varlena *spec;       /* learner as given to accumulate, or NULL */
-    KmText text;                /* canonical text of the map */
-    KmLearner *learner;
-    KmFeatureMap *map;
-    size_t d, targets;          /* of map */
+    KmText text;                /* canonical text of its map */
     KmlVectorReader x, y;
+    uint64 clock;
+    Map map[MAX_MAPS];
 } SumsCall;
 
 static SumsCall *
@@ -66,46 +75,73 @@ sums_call(FunctionCallInfo fcinfo)
 }
 
 static void
-set_learner(SumsCall *call, const char *text, size_t length)
+set_learner(SumsCall *call, const struct varlena *spec)
 {
     KmContext *ctx = kml_context_create(call->memory);
+    MemoryContext old = MemoryContextSwitchTo(ctx->owner);
     KmText canonical = {0};
+    KmLearner *learner;
 
     if (call->ctx)
         kml_context_delete(call->ctx);
     call->ctx = NULL;
-    call->map = NULL;
     call->spec = NULL;
-    kml_check(ctx, km_feature_map_parse(ctx, text, length, &call->learner));
-    kml_check(ctx, km_feature_map_text(ctx, call->learner, &canonical));
+    kml_check(ctx, km_feature_map_parse(ctx, VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec), &learner));
+    kml_check(ctx, km_feature_map_check(ctx, learner));
+    kml_check(ctx, km_feature_map_text(ctx, learner, &canonical));
     call->text = canonical;
+    call->spec = kml_spec_make(VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec));
     call->ctx = ctx;
+    MemoryContextSwitchTo(old);
 }
 
-static KmFeatureMap *
-map_for(SumsCall *call, size_t d, size_t targets)
+/* Replace a map by that of a learner's canonical text. */
+static void
+make_map(SumsCall *call, const KmText *text, size_t d, size_t targets, Map *map)
 {
-    if (call->map == NULL || call->d != d || call->targets != targets)
+    KmContext *ctx = kml_context_create(call->memory);
+    KmLearner *learner;
+
+    if (map->ctx)
+        kml_context_delete(map->ctx);
+    *map = (Map) {0};
+    kml_check(ctx, km_feature_map_parse(ctx, text->data, text->length, &learner));
+    kml_check(ctx, km_feature_map_create(ctx, learner, d, targets, &map->map));
+    map->ctx = ctx;
+}
+
+/* Groups may differ in columns and follow each other in any order: the map not used for longest goes. */
+static Map *
+map_for(SumsCall *call, const KmText *text, size_t d, size_t targets)
+{
+    Map *found = &call->map[0];
+
+    for (Map *map = call->map; map < call->map + MAX_MAPS; map++)
     {
-        kml_check(call->ctx, km_feature_map_create(call->ctx, call->learner, d, targets, &call->map));
-        call->d = d;
-        call->targets = targets;
+        if (map->ctx && km_feature_map_is(map->map, text, d, targets))
+        {
+            map->used = ++call->clock;
+            return map;
+        }
+        if (map->used < found->used)
+            found = map;
     }
-    return call->map;
+    make_map(call, text, d, targets, found);
+    found->used = ++call->clock;
+    return found;
 }
 
 /* Add the waiting rows of a value that is in use. */
 static void
 flush(SumsCall *call, KmSums *sums)
 {
-    const char *text = km_sums_learner(sums);
+    KmText text = {.data = (char *) km_sums_learner(sums), .length = sums->learner_bytes};
+    Map *map;
 
     if (sums->waiting == 0)
         return;
-    if (call->ctx == NULL || call->text.length != sums->learner_bytes ||
-        memcmp(call->text.data, text, sums->learner_bytes) != 0)
-        set_learner(call, text, sums->learner_bytes);
-    kml_check(call->ctx, km_sums_flush(call->ctx, map_for(call, sums->d, sums->targets), sums));
+    map = map_for(call, &text, sums->d, sums->targets);
+    kml_check(map->ctx, km_sums_flush(map->ctx, map->map, sums));
 }
 
 /* The stored form of flushed sums. */
@@ -259,14 +295,7 @@ accumulate_call(FunctionCallInfo fcinfo)
     struct varlena *spec = PG_GETARG_VARLENA_PP(1);
 
     if (call->spec == NULL || !kml_varlena_equal(call->spec, spec))
-    {
-        MemoryContext old;
-
-        set_learner(call, VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec));
-        old = MemoryContextSwitchTo(call->ctx->owner);
-        call->spec = kml_spec_make(VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec));
-        MemoryContextSwitchTo(old);
-    }
+        set_learner(call, spec);
     if (!OidIsValid(call->x.type))
     {
         kml_vector_reader_init(&call->x, FLOAT8ARRAYOID, "x", call->memory);
@@ -288,14 +317,14 @@ start_empty(const SumsCall *call)
 
 /* A value with the map of this row's columns; what an empty one counted is kept. */
 static struct varlena *
-start_with_map(KmContext *ctx, const KmFeatureMap *map, const struct varlena *empty)
+start_with_map(const Map *map, const struct varlena *empty)
 {
-    size_t bytes = km_sums_initial_bytes(map);
+    size_t bytes = km_sums_initial_bytes(map->map);
     struct varlena *value;
 
-    kml_check(ctx, km_sums_reserve(ctx, map));
+    kml_check(map->ctx, km_sums_reserve(map->ctx, map->map));
     value = value_make(bytes);
-    kml_check(ctx, km_sums_init(ctx, map, bytes, sums_of(value)));
+    kml_check(map->ctx, km_sums_init(map->ctx, map->map, bytes, sums_of(value)));
     if (empty)
         sums_of(value)->n_skipped = sums_of((struct varlena *) empty)->n_skipped;
     return value;
@@ -303,15 +332,15 @@ start_with_map(KmContext *ctx, const KmFeatureMap *map, const struct varlena *em
 
 /* The value with room for one more row; a larger copy when it is full. */
 static struct varlena *
-with_room(KmContext *ctx, const KmFeatureMap *map, struct varlena *value)
+with_room(const Map *map, struct varlena *value)
 {
-    size_t wanted = km_sums_wanted_bytes(map, sums_of(value));
+    size_t wanted = km_sums_wanted_bytes(map->map, sums_of(value));
     struct varlena *larger;
 
     if (wanted <= sums_of(value)->bytes)
         return value;
     larger = value_make(wanted);
-    kml_check(ctx, km_sums_grow(ctx, sums_of(value), wanted, sums_of(larger)));
+    kml_check(map->ctx, km_sums_grow(map->ctx, sums_of(value), wanted, sums_of(larger)));
     return larger;
 }
 
@@ -341,11 +370,9 @@ accumulate_row(FunctionCallInfo fcinfo, SumsCall *call, struct varlena *value)
     double target = 0, weight = PG_NARGS() > 4 ? PG_GETARG_FLOAT8(4) : 1;
     const double *y = &target;
     size_t targets = 1;
-    KmFeatureMap *map;
+    Map *map;
 
     kml_vector_read(&call->x, PG_GETARG_DATUM(2), "x");
-    if (call->x.first_missing < call->x.n && !km_learner_takes_missing(call->learner))
-        kml_refuse_missing(call->x.first_missing, "x");
     if (OidIsValid(call->y.type))
     {
         kml_vector_read(&call->y, PG_GETARG_DATUM(3), "y");
@@ -356,12 +383,14 @@ accumulate_row(FunctionCallInfo fcinfo, SumsCall *call, struct varlena *value)
     else
         target = PG_GETARG_FLOAT8(3);
 
-    map = map_for(call, call->x.n, targets);
+    map = map_for(call, &call->text, call->x.n, targets);
+    if (call->x.first_missing < call->x.n && !km_feature_map_takes_missing(map->map))
+        kml_refuse_missing(call->x.first_missing, "x");
     if (value == NULL || sums_of(value)->d == 0)
-        value = start_with_map(call->ctx, map, value);
+        value = start_with_map(map, value);
     check_same_columns(sums_of(value), call->x.n, targets);
-    value = with_room(call->ctx, map, value);
-    kml_check(call->ctx, km_sums_add(call->ctx, map, sums_of(value), call->x.value, y, weight));
+    value = with_room(map, value);
+    kml_check(map->ctx, km_sums_add(map->ctx, map->map, sums_of(value), call->x.value, y, weight));
     return value;
 }
 

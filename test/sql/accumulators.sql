@@ -108,4 +108,23 @@ SELECT whole_error_of($$SELECT accumulate('ridge', ARRAY[id, 1e200], y) FROM poi
     error_of($$SELECT accumulate('krr(linear)', x, y) FROM points$$) AS other_estimator,
     error_of($$SELECT a + b FROM (SELECT accumulate('ridge', x, y) AS a, accumulate('rff(rbf(gamma=1), 2)', x, y) AS b FROM points) s$$) AS different;
 
+-- Groups of different columns that alternate keep their maps: neither the memory nor the time of a map for each row.
+SET kernelml.max_memory = '8MB';
+SELECT g, (accumulator_info(a)->>'n_rows')::int AS n, (accumulator_info(a)->>'n_features')::int AS d, a::text = (
+    SELECT accumulate('rff(rbf(gamma=1), 100)', CASE g WHEN 0 THEN ARRAY[i, 1] ELSE ARRAY[i, 1, g] END::float8[], i)::text
+    FROM generate_series(1, 20000) i WHERE i % 3 = g) AS same
+FROM (SELECT i % 3 AS g, accumulate('rff(rbf(gamma=1), 100)', CASE i % 3 WHEN 0 THEN ARRAY[i, 1] ELSE ARRAY[i, 1, i % 3] END::float8[], i) AS a
+    FROM generate_series(1, 20000) i GROUP BY 1) s ORDER BY g;
+SELECT count(*), sum((accumulator_info(a)->>'n_rows')::int) AS n FROM (
+    SELECT i % 20 AS g, accumulate('rff(rbf(gamma=1), 100)', array_fill(i, ARRAY[i % 20 + 1])::float8[], i) AS a
+    FROM generate_series(1, 2000) i GROUP BY 1) s;
+RESET kernelml.max_memory;
+
+-- Tiny weights and huge ones: products of two sums of them would underflow.
+SELECT t::text, near(predict(solve(accumulate(l, x, y, t), l), '{0.5,4}'), (SELECT predict(fit('ridge(lambda=10)', x, y), '{0.5,4}') FROM points), 1e-12) AS as_fitted,
+    near((squared_error(solve(accumulate(l, x, y, t), l), accumulate(l, x, y, t))).sse / t,
+        (SELECT sum((y - predict(m, x)) ^ 2) FROM points, (SELECT fit('ridge(lambda=10)', x, y) AS m FROM points) s), 1e-9) AS error
+FROM points, unnest('{1e-305,1e-300,1e-160,1e100}'::float8[]) AS t,
+    LATERAL CAST(format('ridge(lambda=%s)', 10 * t) AS learner) AS l GROUP BY 1, t, l ORDER BY min(t);
+
 DROP TABLE points;
