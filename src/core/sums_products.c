@@ -25,12 +25,22 @@ read_map(KmContext *ctx, const KmSums *sums, KmProducts *out)
     return KM_OK;
 }
 
+/* A power of two u with u n near 1. */
+static double
+power_near_inverse(double n)
+{
+    int exponent = ilogb(n);
+
+    return ldexp(1, exponent < -1000 ? 1000 : -exponent);
+}
+
 KmStatus
 km_products_open(KmContext *ctx, const KmSums *sums, KmProducts *out)
 {
     *out = (KmProducts) {.sums = sums, .n = km_sums_row(sums, sums->features)[sums->features]};
     if (!(out->n > 0))
         return km_fail(ctx, KM_CORRUPT, "accumulator of rows whose weights sum to %g", out->n);
+    out->unit = power_near_inverse(out->n);
     return read_map(ctx, sums, out);
 }
 
@@ -57,14 +67,15 @@ difference_of_products(double a, double b, double c, double d)
     return fma(a, b, -cd) - fma(c, d, -cd);
 }
 
+/* Centred: (n p - s_i s_j) / n with n and s_j times the unit, lest tiny weights make products underflow. */
 static double
 column_product(const KmProducts *products, size_t i, size_t j)
 {
-    double p = sum_of_products(products, i, j);
+    double p = sum_of_products(products, i, j), n = products->unit * products->n;
 
     if (!products->centred)
         return p;
-    return difference_of_products(p, products->n, sum_of(products, i), sum_of(products, j)) / products->n;
+    return difference_of_products(p, n, sum_of(products, i), products->unit * sum_of(products, j)) / n;
 }
 
 /* ---- targets, joined from their slices, the smallest first ---- */

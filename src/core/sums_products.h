@@ -16,6 +16,7 @@ typedef struct KmProducts
     const KmLearner *steps;     /* their map, as typed and made ready */
     const KmFeatureMap *map;
     double n;                   /* total weight */
+    double unit;                /* a power of two near 1/n */
     double factor;              /* true features over those in the sums */
     bool centred;               /* deviations from the means */
 } KmProducts;
