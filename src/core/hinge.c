@@ -46,7 +46,7 @@ typedef struct Solver
     double *scores;             /* design->n: Xw of the present w */
     double *pulled, sum;        /* d: sum_t a_t s_t x_t; s'a */
     double primal, dual;        /* the least and the largest objective so far */
-    double first_gap;           /* the scale of objectives, where the best one is 0 */
+    double scale;               /* the primal at w = 0, for where the best objective is 0 */
     size_t stalled;             /* steps since the gap became smaller */
 } Solver;
 
@@ -67,7 +67,7 @@ create(KmContext *ctx, const KmDesign *design, const KmHinge *problem, Solver *s
     size_t width = design->d + 1;
 
     *solver = (Solver) {.design = design, .problem = problem, .n = problem->n, .d = design->d,
-                        .primal = INFINITY, .dual = -INFINITY};
+                        .primal = INFINITY};   /* and the dual is 0 at a = 0 */
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
         KM_TRY(km_alloc_zero(ctx, solver->n, terms[i]));
     KM_TRY(km_alloc_zero(ctx, width, &solver->w));
@@ -362,9 +362,10 @@ measure(KmContext *ctx, Solver *solver, KmHingeSolution *solution)
     solution->objective = solver->dual;
     solution->gap = solver->primal - solver->dual;
     if (solution->iterations == 0)
-        solver->first_gap = solution->gap;
+        solver->scale = solver->primal;
     solver->stalled = solution->gap < before ? 0 : solver->stalled + 1;
-    solution->relative_gap = solution->gap / (fabs(solution->objective) + tol * solver->first_gap);
+    solution->relative_gap = solution->gap > 0
+        ? solution->gap / (fabs(solution->objective) + tol * solver->scale) : 0;
     solution->converged = solution->relative_gap <= tol;
     return KM_OK;
 }

@@ -40,6 +40,14 @@ SELECT l, bool_and((score(two, x) > 0) = (predict_label(two, x) = 'up')) AS sign
            AS largest
 FROM classifiers, points WHERE l::text !~ 'linear_svc' GROUP BY l ORDER BY l;
 
+-- Two rows at 0 and one at 300: w = 2/300, b = -1, objective w^2/2, for every c that separates; a gap that is as
+-- large as the objective is no end.
+SELECT c, near(k.coefficients, ARRAY[2 / 300.0], 1e-4 / 300) AND near(k.intercept, -1, 1e-4) AS plane,
+       near((model_info(m)->>'objective')::float8 * 45000, 1, 1e-6) AS objective, model_info(m)->'converged' AS converged
+FROM (SELECT c, fit(format('linear_svc(c=%s)', c)::learner, ARRAY[a::float8], b) AS m
+      FROM (VALUES (0, 0), (0, 0), (300, 1)) v(a, b), unnest(ARRAY[1, 100, 1e4, 1e6]) c GROUP BY c) t,
+     LATERAL coefficients(m) k ORDER BY c;
+
 -- Probabilities of logistic: those of its values; the label is the most probable class.
 SELECT bool_and(near(probability(two, x, 'up'), 1 / (1 + exp(-score(two, x))), 1e-12)) AS logistic,
        bool_and(near((SELECT sum(p) FROM unnest(predict_proba(three, x)) p), 1, 1e-12)) AS sums,
