@@ -37,38 +37,41 @@ has_planes(const KmKernel *kernel, const KmExpansionParts *parts)
     return kernel->op == KM_OP_LEAF && (kernel->leaf.flags & KM_PLANE) != 0 && parts->n_out <= parts->n;
 }
 
-/* w += the sum of one term; rows: n x d_leaf, as the leaf makes them. */
-static KmStatus
-add_plane(KmContext *ctx, const KmExpansionParts *parts, const KmTerm *term, size_t d, const double *rows,
-          double *w)
+/* What stored rows j0 .. j0+n-1, in expansion->x as the leaf makes them, add to the planes. */
+static void
+add_rows(const KmExpansionParts *parts, size_t j0, size_t n, KmExpansion *expansion)
 {
-    for (size_t j = parts->first[term->group]; j < parts->first[term->group + 1]; j++)
-    {
-        double coef = parts->coef[j * parts->columns + term->column];
+    size_t d = expansion->d_leaf;
 
-        KM_TRY(km_poll_row(ctx, j, d));
-        for (size_t k = 0; k < d; k++)
-            w[k] += coef * rows[j * d + k];
+    for (size_t t = 0; t < parts->n_out * parts->n_terms; t++)
+    {
+        const KmTerm *term = &parts->term[t];
+        size_t first = parts->first[term->group], last = min_size(parts->first[term->group + 1], j0 + n);
+        double *w = expansion->plane + t / parts->n_terms * d;
+
+        for (size_t j = first < j0 ? j0 : first; j < last; j++)
+            for (size_t k = 0; k < d; k++)
+                w[k] += parts->coef[j * parts->columns + term->column] * expansion->x[(j - j0) * d + k];
     }
-    return KM_OK;
 }
 
 static KmStatus
 planes_create(KmContext *ctx, const KmKernel *kernel, const KmExpansionParts *parts, KmExpansion *expansion)
 {
-    size_t d = km_leaf_dimension(&kernel->leaf, parts->d);
-    double *rows;
+    size_t d = km_leaf_dimension(&kernel->leaf, parts->d), n;
 
     expansion->leaf = &kernel->leaf;
     expansion->d_leaf = d;
     KM_TRY(km_kernel_check_dimension(ctx, kernel, parts->d));
     KM_TRY(km_alloc(ctx, KM_SCORE_ROWS * d, &expansion->x));
     KM_TRY(km_alloc_zero_bytes(ctx, parts->n_out, d * sizeof(double), (void **) &expansion->plane));
-    KM_TRY(km_alloc_bytes(ctx, parts->n, d * sizeof(double), (void **) &rows));
-    KM_TRY(km_leaf_rows(ctx, expansion->leaf, parts->n, parts->d, parts->rows, rows));
-    for (size_t t = 0; t < parts->n_out * parts->n_terms; t++)
-        KM_TRY(add_plane(ctx, parts, &parts->term[t], d, rows, expansion->plane + t / parts->n_terms * d));
-    km_free(ctx, rows);
+    for (size_t j0 = 0; j0 < parts->n; j0 += n)
+    {
+        n = min_size(KM_SCORE_ROWS, parts->n - j0);
+        KM_TRY(km_poll(ctx));
+        KM_TRY(km_leaf_rows(ctx, expansion->leaf, n, parts->d, parts->rows + j0 * parts->d, expansion->x));
+        add_rows(parts, j0, n, expansion);
+    }
     return KM_OK;
 }
 

@@ -9,7 +9,7 @@
  * stand.
  *
  * Where the kernel is the dot product of rows that it makes, f_o(x) = <w_o, x> + intercept_o; w_o is added up
- * once, term by term, and the rows are not kept.
+ * once, in the order of the stored rows, and these are not kept.
  */
 #ifndef KM_EXPANSION_H
 #define KM_EXPANSION_H

@@ -157,13 +157,12 @@ static const KmKernelType sigmoid = {
 
 /* ---- cosine: <x,z> / (|x||z|), 0 for a zero row ---- */
 
-/* Rounding can leave [-1, 1]; NaN stays. */
+/* Rounding can leave [-1, 1]. */
 static void
 cosine_map(const KmLeaf *leaf, size_t n, double *v)
 {
     (void) leaf;
-    for (size_t j = 0; j < n; j++)
-        v[j] = v[j] > 1 ? 1 : v[j] < -1 ? -1 : v[j];
+    km_clip(n, 1, v, v);
 }
 
 static const KmKernelType cosine = {

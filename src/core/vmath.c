@@ -49,6 +49,12 @@ km_power(size_t n, double a, double b, double exponent, const double *x, double 
     KM_PICK(km_vmath_ops)->power(n, a, b, (uint64_t) exponent, x, out);
 }
 
+void
+km_clip(size_t n, double limit, const double *x, double *out)
+{
+    KM_PICK(km_vmath_ops)->clip(n, limit, x, out);
+}
+
 /* log(u) x / (u - 1) for u the rounded 1 + x, whose error cancels (Kahan); where u >= 2^53 u - 1 is no
  * better than x. */
 void

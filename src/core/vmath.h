@@ -26,6 +26,8 @@ extern void km_sincos(size_t n, const double *x, double *sine, double *cosine);
 extern void km_tanh(size_t n, const double *x, double *out);
 /* (a x + b)^exponent by repeated squaring, each operation rounded; exponent whole, 0 <= exponent < 2^53. */
 extern void km_power(size_t n, double a, double b, double exponent, const double *x, double *out);
+/* x, but -limit and limit beyond them. */
+extern void km_clip(size_t n, double limit, const double *x, double *out);
 /* log(1 + x), x >= 0: <= 4 ulp, also where x is small. */
 extern void km_log1p(size_t n, const double *x, double *out);
 /* out[i] = exp(rate * x[i]) in float32 for training rows: <= 2 ulp of the exact value,

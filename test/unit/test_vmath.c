@@ -29,7 +29,7 @@ static const double edges[] = {
 };
 
 /* What one table makes of x, all functions one after another. */
-#define RESULTS 11
+#define RESULTS 12
 
 static void
 evaluate(const KmVmathOps *ops, size_t n, const double *x, double out[RESULTS][CHUNK])
@@ -58,6 +58,7 @@ evaluate(const KmVmathOps *ops, size_t n, const double *x, double out[RESULTS][C
     ops->matern(n, matern_5_2, size, out[7], out[8]);
     ops->power(n, 0.37, 1.5, 3, x, out[9]);
     ops->power(n, -2, 0.25, 1000, x, out[10]);
+    ops->clip(n, 1, x, out[11]);
 }
 
 /* A mix of everything: ordinary sizes, angles, and arbitrary bits. */
@@ -471,6 +472,20 @@ test_power(void **unused)
     assert_bits(out[0], 1);
 }
 
+static void
+test_clip(void **unused)
+{
+    double x[] = {-0.5, 1, 1.0000000000000002, -1, -1.5, INFINITY, -INFINITY, 0.25, 3}, nan = -NAN;
+    const double expected[] = {-0.5, 1, 1, -1, -1, 1, -1, 0.25, 1};
+
+    (void) unused;
+    km_clip(9, 1, x, x);
+    for (size_t i = 0; i < 9; i++)
+        assert_bits(x[i], expected[i]);
+    km_clip(1, 1, &nan, &nan);
+    assert_bits(nan, NAN);
+}
+
 int
 main(void)
 {
@@ -486,6 +501,7 @@ main(void)
         cmocka_unit_test(test_matern),
         cmocka_unit_test(test_exp_rate),
         cmocka_unit_test(test_power),
+        cmocka_unit_test(test_clip),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -460,6 +460,23 @@ KM_UNROLL
     }
 }
 
+KM_INLINE vd
+clip_lanes(double limit, vd x)
+{
+    return vd_one_nan(vd_max(vd_set(-limit), vd_min(vd_set(limit), x)));
+}
+
+static void
+clip_array(size_t n, double limit, const double *x, double *out)
+{
+    size_t i = 0;
+
+    for (; i + KM_LANES <= n; i += KM_LANES)
+        vd_store(out + i, clip_lanes(limit, vd_load(x + i)));
+    if (i < n)
+        vd_store_first(out + i, n - i, clip_lanes(limit, vd_load_first(x + i, n - i)));
+}
+
 static void
 exp_f32_array(size_t n, float rate, const float *x, float *out)
 {
@@ -480,5 +497,6 @@ const KmVmathOps KM_VARIANT_NAME(km_vmath_ops) = {
     .sincos = sincos_array,
     .tanh = tanh_array,
     .power = power_array,
+    .clip = clip_array,
     .exp_f32 = exp_f32_array,
 };

@@ -16,6 +16,7 @@ typedef struct KmVmathOps
     void (*sincos)(size_t n, const double *x, double *sine, double *cosine);
     void (*tanh)(size_t n, const double *x, double *out);
     void (*power)(size_t n, double a, double b, uint64_t exponent, const double *x, double *out);
+    void (*clip)(size_t n, double limit, const double *x, double *out);
     void (*exp_f32)(size_t n, float rate, const float *x, float *out);
 } KmVmathOps;
 
