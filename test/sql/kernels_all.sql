@@ -72,6 +72,6 @@ SELECT k, sqrt(avg((predict(a, x) - predict(b, x)) ^ 2)) < 0.1 * stddev(y) AS cl
 FROM unnest(ARRAY['rational_quadratic', 'cauchy', 'matern(nu=3.2)',
     'spectral_mixture([0.5, 1.5], [[0.3, 0], [0, 0.2]], [[0.1, 0.2], [0.1, 0.1]])']) k,
     LATERAL (SELECT fit(format('krr(%s, lambda=0.1, center=false)', k)::learner, x, y) AS a,
-                    fit(format('rff(%s, n_components=8000) | ridge(lambda=0.1, intercept=false)',
+                    fit(format('rff(%s, n_components=2000) | ridge(lambda=0.1, intercept=false)',
                         k)::learner, x, y) AS b
              FROM points) f, points GROUP BY k ORDER BY k;
