@@ -107,7 +107,7 @@ km_sums_reserve(KmContext *ctx, const KmFeatureMap *map)
 
     snprintf(what, sizeof what, "a Gram accumulator of %zu features", map->features);
     return km_reserve(ctx, (double) km_sums_full_bytes(map), what,
-                      "Use fewer components, or raise kernelml.max_memory.");
+                      "Use fewer components.");
 }
 
 KmStatus

@@ -181,6 +181,19 @@ bytes_left(const KmContext *ctx)
     return ctx->used_bytes < ctx->max_bytes ? ctx->max_bytes - ctx->used_bytes : 0;
 }
 
+/* What to do, a sentence or NULL, or to raise the cap: the user's setting. */
+static KmStatus
+hint_memory(KmContext *ctx, const char *hint)
+{
+    const char *setting = "raise kernelml.max_memory.";
+
+    if (hint == NULL)
+        return km_hint(ctx, KM_MEMORY, "R%s", setting + 1);
+    if (strstr(hint, setting) != NULL)
+        return km_hint(ctx, KM_MEMORY, "%s", hint);
+    return km_hint(ctx, KM_MEMORY, "%.*s, or %s", (int) strlen(hint) - 1, hint, setting);
+}
+
 KmStatus
 km_alloc_bytes(KmContext *ctx, size_t count, size_t size, void **out)
 {
@@ -192,9 +205,11 @@ km_alloc_bytes(KmContext *ctx, size_t count, size_t size, void **out)
         return km_fail(ctx, KM_MEMORY, "%zu elements of %zu bytes are more than memory can hold", count,
                        size);
     if (bytes > bytes_left(ctx))
-        return km_fail(ctx, KM_MEMORY,
-                       "%zu more bytes of memory would pass the limit of %zu, with %zu in use",
-                       bytes, ctx->max_bytes, ctx->used_bytes);
+    {
+        km_fail(ctx, KM_MEMORY, "%zu more bytes of memory would pass the limit of %zu, with %zu in use", bytes,
+                ctx->max_bytes, ctx->used_bytes);
+        return hint_memory(ctx, NULL);
+    }
     header = ctx->allocate(ctx, bytes);
     if (header == NULL)
         return km_fail(ctx, KM_MEMORY, "out of memory allocating %zu bytes", bytes);
@@ -255,9 +270,7 @@ km_reserve(KmContext *ctx, double bytes, const char *what, const char *hint)
             ctx->max_bytes);
     if (ctx->used_bytes > 0)
         km_detail(ctx, KM_MEMORY, "%zu bytes are in use.", ctx->used_bytes);
-    if (hint != NULL)
-        km_hint(ctx, KM_MEMORY, "%s", hint);
-    return KM_MEMORY;
+    return hint_memory(ctx, hint);
 }
 
 /* ---- a context on malloc ---- */

@@ -119,7 +119,8 @@ extern void km_shrink(KmContext *ctx, void *block, size_t bytes);
 extern void km_advise_huge_pages(void *block, size_t bytes);
 
 /* Fail with KM_MEMORY if `bytes` more would pass the cap: the estimate that
- * comes before the work.  what: "kernel ridge on 60000 rows"; hint may be NULL. */
+ * comes before the work.  what: "kernel ridge on 60000 rows"; hint: another
+ * way out, a sentence, or NULL; raising kernelml.max_memory is added to it. */
 extern KmStatus km_reserve(KmContext *ctx, double bytes, const char *what, const char *hint);
 
 extern KmStatus km_poll(KmContext *ctx);

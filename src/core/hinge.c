@@ -50,13 +50,12 @@ typedef struct Solver
     size_t stalled;             /* steps since the gap became smaller */
 } Solver;
 
-KmStatus
-km_hinge_reserve(KmContext *ctx, size_t n, size_t d)
+double
+km_hinge_bytes(size_t n, size_t d)
 {
     double width = (double) d + 1;
 
-    return km_reserve(ctx, 8.0 * (width * width + 256 * width + 16.0 * (double) n), "a linear machine",
-                      "Use fewer features, or svc or svr with the linear kernel.");
+    return 8.0 * (width * width + 256 * width + 16.0 * (double) n);
 }
 
 static KmStatus

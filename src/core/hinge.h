@@ -34,7 +34,8 @@ typedef struct KmHingeSolution
     bool limited;               /* by max_iter */
 } KmHingeSolution;
 
-extern KmStatus km_hinge_reserve(KmContext *ctx, size_t n, size_t d);
+/* Bytes of a solution of n terms and d features. */
+extern double km_hinge_bytes(size_t n, size_t d);
 /* solution->w has room for d numbers. */
 extern KmStatus km_hinge_solve(KmContext *ctx, const KmDesign *design, const KmHinge *problem,
                                KmHingeSolution *solution);

@@ -8,6 +8,7 @@
  */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "hinge.h"
@@ -33,11 +34,25 @@ typedef struct Fit
     double widest_gap;          /* of machines that did not converge, relative to their objectives */
 } Fit;
 
+/* Room for a solution and the planes of m machines. */
+static KmStatus
+check_memory(KmContext *ctx, const char *name, const KmTable *table, size_t m, size_t most_terms)
+{
+    double bytes = km_hinge_bytes(most_terms, table->d) + 8.0 * (double) m * ((double) table->d + 1);
+    char what[100];
+
+    if (table->label == NULL || table->classes->n <= 2)
+        snprintf(what, sizeof what, "%s on %zu features", name, table->d);
+    else
+        snprintf(what, sizeof what, "%s on %zu features and %zu classes", name, table->d, table->classes->n);
+    return km_reserve(ctx, bytes, what, "Use fewer features, or svc or svr with the linear kernel.");
+}
+
 static KmStatus
 begin(KmContext *ctx, const KmArgs *args, const KmTable *table, size_t m, size_t most_terms, Fit *fit)
 {
     *fit = (Fit) {.args = args, .table = table, .m = m};
-    KM_TRY(km_hinge_reserve(ctx, most_terms, table->d));
+    KM_TRY(check_memory(ctx, args->signature->name, table, m, most_terms));
     KM_TRY(km_design_create(ctx, table, true, &fit->design));
     KM_TRY(km_alloc(ctx, most_terms, &fit->row));
     KM_TRY(km_alloc(ctx, most_terms, &fit->sign));

@@ -321,7 +321,7 @@ reserve(KmContext *ctx, const KmTable *table, size_t m)
     double dense = d > DENSE ? 0 : d * d;
 
     return km_reserve(ctx, 8.0 * (dense + 4 * n * width + 8 * (d + 1) * width + 256 * d),
-                      "logistic regression", "Use fewer features, or raise kernelml.max_memory.");
+                      "logistic regression", "Use fewer features.");
 }
 
 static KmStatus

@@ -136,15 +136,20 @@ block_bytes(size_t n, size_t d)
 }
 
 static KmStatus
-check_memory(KmContext *ctx, const char *what, size_t n, size_t d)
+check_memory(KmContext *ctx, const char *what, const KmTable *table, size_t columns, size_t n_intercepts)
 {
+    size_t n = table->n, d = table->d;
     double rows = 8.0 * (double) (n + KM_ROWS_PAD) * KM_ROWS_BATCH;
-    double arrays = 8.0 * (double) n * (WORK_ARRAYS + POINT_ARRAYS * (double) d);
+    double arrays = 8.0 * (double) n * (WORK_ARRAYS + POINT_ARRAYS * (double) d + (double) columns) +
+        8.0 * (double) n_intercepts;
     char text[100];
 
-    snprintf(text, sizeof text, "%s on %zu rows", what, n);
+    if (table->label == NULL || table->classes->n <= 2)
+        snprintf(text, sizeof text, "%s on %zu rows", what, n);
+    else
+        snprintf(text, sizeof text, "%s on %zu rows of %zu classes", what, n, table->classes->n);
     return km_reserve(ctx, WORK_BYTES + block_bytes(n, d) + arrays + rows, text,
-                      "Use a sample of the rows, or raise kernelml.max_memory.");
+                      "Use a sample of the rows.");
 }
 
 KmStatus
@@ -153,7 +158,7 @@ km_machine_begin(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable
 {
     *out = (KmMachine) {.args = args, .table = table, .tol = km_arg_number(args, "tol"), .columns = columns,
                         .n_intercepts = n_intercepts, .used_before = ctx->used_bytes};
-    KM_TRY(check_memory(ctx, args->signature->name, table->n, table->d));
+    KM_TRY(check_memory(ctx, args->signature->name, table, columns, n_intercepts));
     KM_TRY(km_estimator_kernel(ctx, args, node, table, &out->kernel));
     KM_TRY(km_points_create(ctx, out->kernel, table->n, table->d, table->x, NULL, &out->points));
     KM_TRY(km_alloc_zero_bytes(ctx, table->n, columns * sizeof *out->coef, (void **) &out->coef));
@@ -299,7 +304,8 @@ list_support(KmContext *ctx, const KmMachine *machine, KmModel *model, size_t **
 }
 
 /* The share of the support rows, by weight: leaving out any other row changes nothing, so that no larger
- * share of the rows can be wrong when each is left out in turn (Luntz, Brailovsky 1969). */
+ * share of the rows can be wrong when each is left out in turn (Luntz, Brailovsky 1969).  A number is not right
+ * or wrong, so that regression has no such bound. */
 static double
 support_share(const KmMachine *machine, size_t n_sv, const size_t *member)
 {
@@ -329,6 +335,8 @@ add_arrays(KmContext *ctx, const KmMachine *machine, KmModel *model)
     KM_TRY(km_model_add_array(ctx, model, "coef", n_sv, columns, coef));
     KM_TRY(km_model_add_array(ctx, model, "intercept", 1, machine->n_intercepts, machine->intercept));
     KM_TRY(km_model_add_fact(ctx, model, "n_sv", KM_FACT_COUNT, (double) n_sv));
+    if (machine->table->label == NULL && machine->table->y != NULL)
+        return KM_OK;
     return km_model_add_fact(ctx, model, "loo_bound", KM_FACT_NUMBER, support_share(machine, n_sv, member));
 }
 

@@ -62,7 +62,7 @@ check(KmContext *ctx, const KmArgs *args)
     if (kernel->flags & KM_PSD)
         return KM_OK;
     km_node_fail(ctx, kernel->node, "nystroem needs a positive semidefinite kernel");
-    return KM_UNSUPPORTED;
+    return km_hint(ctx, KM_UNSUPPORTED, "Use one such as rbf, laplacian or poly, or svc with this kernel.");
 }
 
 static KmStatus
@@ -233,7 +233,7 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
     KM_TRY(compile_kernel(ctx, args, &kernel));
     snprintf(what, sizeof what, "nystroem with %zu landmarks", n);
     KM_TRY(km_reserve(ctx, 8.0 * (double) n * (2.5 * (double) n + (double) d + 3 * KM_SCORE_ROWS), what,
-                      "Use fewer landmarks, or raise kernelml.max_memory."));
+                      "Use fewer landmarks."));
     KM_TRY(km_alloc_zero(ctx, 1, &nystroem));
     *nystroem = (Nystroem) {.kernel = kernel, .n = n, .landmarks = landmarks->list};
     KM_TRY(km_target_create(ctx, kernel, n, d, landmarks->list, &nystroem->target));

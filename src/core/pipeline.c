@@ -12,6 +12,10 @@
 #include "accumulator.h"
 #include "learner.h"
 #include "linear.h"
+#include "signature_value.h"
+
+#define MANY_CLASSES 100        /* more than these, … */
+#define MANY_ROWS_EACH 4        /* … with fewer rows each, look like a regression's target */
 
 /* ---- steps in sequence ---- */
 
@@ -172,19 +176,63 @@ check_table(KmContext *ctx, const KmLearner *learner, const KmTable *table)
     return check_targets(ctx, learner, table);
 }
 
+/* The parameter of the first grid below node that `chosen`, an argument's name or NULL, is not; NULL: none. */
+static const char *
+name_of_grid(const KmNode *node, const char *chosen)
+{
+    for (size_t i = 0; i < node->n; i++)
+    {
+        const char *key = node->key == NULL ? NULL : node->key[i];
+        const char *found = km_is_grid(node->item[i]) ? key : name_of_grid(node->item[i], chosen);
+
+        if (found != NULL && (chosen == NULL || strcmp(found, chosen) != 0))
+            return found;
+    }
+    return NULL;
+}
+
+/* "select=loo or select=gcv" */
+static void
+list_criteria(const KmEstimatorType *estimator, size_t size, char *out)
+{
+    size_t i = 0, length = 0;
+
+    while (strcmp(estimator->signature.params[i].name, "select") != 0)
+        i++;
+    for (const char *const *word = estimator->signature.params[i].words; *word != NULL && length < size; word++)
+        length += (size_t) snprintf(out + length, size - length, "%sselect=%s", length > 0 ? " or " : "", *word);
+}
+
 static KmStatus
 check_grid(KmContext *ctx, const KmLearner *learner)
 {
+    const KmEstimatorType *estimator = learner->estimator;
+    const char *path = estimator == NULL ? NULL : estimator->path, *name;
+    bool through = path != NULL && km_estimator_goes_through(estimator, &learner->args, path);
+    char criteria[100];
+
     if (!learner->has_grid)
         return KM_OK;
+    name = name_of_grid(learner->node, through ? path : NULL);
     km_fail(ctx, KM_UNSUPPORTED, "a learner with a grid of values cannot be fitted");
-    if (learner->estimator != NULL && learner->estimator->path != NULL &&
-        km_arg(&learner->args, learner->estimator->path)->grid &&
-        !km_estimator_goes_through(learner->estimator, &learner->args, learner->estimator->path))
-        return km_hint(ctx, KM_UNSUPPORTED,
-                       "Give one value for each parameter, or select=loo or select=gcv to choose %s.",
-                       learner->estimator->path);
-    return km_hint(ctx, KM_UNSUPPORTED, "Give one value for each parameter.");
+    if (name == NULL)
+        return km_hint(ctx, KM_UNSUPPORTED, "Give one value for each parameter.");
+    if (path == NULL || strcmp(name, path) != 0)
+        return km_hint(ctx, KM_UNSUPPORTED, "Give one value for %s.", name);
+    list_criteria(estimator, sizeof criteria, criteria);
+    return km_hint(ctx, KM_UNSUPPORTED, "Give one value for %s, or %s to choose it.", name, criteria);
+}
+
+/* Numbers of which nearly every row has its own are hardly names of classes. */
+static void
+note_many_classes(KmContext *ctx, const KmLearner *learner, const KmTable *table)
+{
+    const KmClasses *classes = table->classes;
+
+    if (km_learner_target(learner) == KM_TARGET_LABEL && classes->kind == KM_LABEL_NUMBER &&
+        classes->n > MANY_CLASSES && classes->n > table->n / MANY_ROWS_EACH)
+        km_notice(ctx, "%s: %zu classes in %zu rows; for a number as target use svr, krr or ridge",
+                  km_learner_name(learner), classes->n, table->n);
 }
 
 static KmStatus
@@ -334,6 +382,7 @@ km_learner_fit(KmContext *ctx, const KmLearner *learner, const KmTable *table, K
 
     KM_TRY(check_grid(ctx, learner));
     KM_TRY(check_table(ctx, learner, table));
+    note_many_classes(ctx, learner, table);
     KM_TRY(km_learner_with_defaults(ctx, learner, &resolved));
     KM_TRY(km_model_create(ctx, &notes));
     KM_TRY(fit_steps(ctx, resolved, &rows, notes, &last));

@@ -10,6 +10,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "cholesky.h"
 #include "learner_types.h"
@@ -23,9 +24,10 @@ KmStatus
 km_ridge_create(KmContext *ctx, size_t d, size_t m, KmRidge **out)
 {
     double bytes = 8.0 * (double) d * ((double) d + (double) m);
+    char what[100];
 
-    KM_TRY(km_reserve(ctx, bytes, "the normal equations of ridge",
-                      "Use fewer features, or raise kernelml.max_memory."));
+    snprintf(what, sizeof what, "ridge on %zu features", d);
+    KM_TRY(km_reserve(ctx, bytes, what, "Use fewer features."));
     KM_TRY(km_alloc_zero(ctx, 1, out));
     (*out)->d = d;
     (*out)->m = m;
@@ -60,25 +62,39 @@ add_penalty(KmContext *ctx, KmRidge *ridge, double lambda)
     return KM_OK;
 }
 
+/* The first column of zeros, of centred features: one that is constant; n if there is none. */
+static size_t
+first_constant(const KmRidge *ridge)
+{
+    size_t j = 0;
+
+    while (j < ridge->d && (!ridge->centred || ridge->a[j * ridge->d + j] != 0))
+        j++;
+    return j;
+}
+
 static KmStatus
-singular(KmContext *ctx, size_t pivot, double lambda)
+singular(KmContext *ctx, size_t pivot, size_t constant, double lambda)
 {
     km_fail(ctx, KM_SINGULAR, "ridge: the features are linearly dependent at feature %zu, with lambda = %g",
             pivot + 1, lambda);
+    if (pivot == constant)
+        return km_hint(ctx, KM_SINGULAR, "Feature %zu is constant, as the intercept is: use intercept=false, or "
+                       "lambda > 0.", pivot + 1);
     return km_hint(ctx, KM_SINGULAR, "Use a larger lambda, or leave out features that follow from others.");
 }
 
 KmStatus
 km_ridge_solve(KmContext *ctx, KmRidge *ridge, double lambda)
 {
-    size_t d = ridge->d, pivot;
+    size_t d = ridge->d, constant = first_constant(ridge), pivot;
 
     KM_TRY(add_penalty(ctx, ridge, lambda));
     KM_TRY(km_cholesky_factor(ctx, d, d, ridge->a, &pivot));
     if (pivot == d)
         pivot = km_cholesky_weak_pivot(d, d, ridge->a);
     if (pivot < d)
-        return singular(ctx, pivot, lambda);
+        return singular(ctx, pivot, constant, lambda);
     KM_TRY(km_cholesky_solve(ctx, d, d, ridge->a, ridge->m, ridge->m, ridge->b));
     if (!is_finite(d * ridge->m, ridge->b))
         return km_fail(ctx, KM_RANGE, "ridge: the coefficients overflow");

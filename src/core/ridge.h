@@ -31,6 +31,8 @@ typedef struct KmRidgeChoice
 {
     double lambda;
     double gcv, effective_df;   /* where it was chosen from a grid */
+    size_t n_tried;             /* values of the grid that have a score … */
+    double *tried;              /* n_tried x 3: … lambda, gcv, effective_df */
 } KmRidgeChoice;
 
 /* lambda as it was given, or the value that select= chooses from its grid. */

@@ -5,6 +5,7 @@
  * rows and -1 for the others (one-vs-rest); the largest value wins.
  */
 #include <float.h>
+#include <stdio.h>
 
 #include "learner_types.h"
 #include "linear.h"
@@ -15,7 +16,10 @@
 static KmStatus
 make_targets(KmContext *ctx, const KmTable *table, size_t m, double **out)
 {
-    KM_TRY(km_reserve(ctx, 8.0 * (double) table->n * (double) m, "the targets of ridge_classifier", NULL));
+    char what[100];
+
+    snprintf(what, sizeof what, "ridge_classifier on %zu rows of %zu classes", table->n, table->classes->n);
+    KM_TRY(km_reserve(ctx, 8.0 * (double) table->n * (double) m, what, NULL));
     KM_TRY(km_alloc_bytes(ctx, table->n, m * sizeof **out, (void **) out));
     for (size_t i = 0; i < table->n; i++)
         for (size_t t = 0; t < m; t++)

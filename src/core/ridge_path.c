@@ -28,7 +28,7 @@ create(KmContext *ctx, const KmRidge *ridge, Path *path)
 
     KM_TRY(km_reserve(ctx, 8.0 * (double) d * ((double) d + (double) ridge->m),
                       "the choice of lambda for ridge",
-                      "Give one value of lambda, or raise kernelml.max_memory."));
+                      "Give one value of lambda."));
     path->ridge = ridge;
     path->trial = *ridge;
     KM_TRY(km_alloc(ctx, d, &path->inverse_diagonal));
@@ -82,18 +82,27 @@ try_lambda(KmContext *ctx, Path *path, double lambda, KmRidgeChoice *out)
 static KmStatus
 choose_from(KmContext *ctx, const KmValue *grid, const KmRidge *ridge, KmRidgeChoice *best)
 {
+    size_t n_tried = 0;
+    double *tried;
     Path path;
 
     best->gcv = INFINITY;
+    KM_TRY(km_alloc(ctx, 3 * grid->rows, &tried));
     KM_TRY(create(ctx, ridge, &path));
     for (size_t i = 0; i < grid->rows; i++)
     {
         KmRidgeChoice choice;
 
         KM_TRY(try_lambda(ctx, &path, grid->list[i], &choice));
+        if (!isfinite(choice.gcv))
+            continue;
+        memcpy(tried + 3 * n_tried++, (double[]) {choice.lambda, choice.gcv, choice.effective_df},
+               3 * sizeof *tried);
         if (choice.gcv < best->gcv)
             *best = choice;
     }
+    best->n_tried = n_tried;
+    best->tried = tried;
     km_free(ctx, path.inverse_diagonal);
     km_free(ctx, path.trial.a);
     km_free(ctx, path.trial.b);
@@ -131,5 +140,6 @@ km_ridge_add_facts(KmContext *ctx, const KmArgs *args, const KmRidgeChoice *choi
     if (!km_arg(args, "lambda")->grid)
         return KM_OK;
     KM_TRY(km_model_add_fact(ctx, model, "gcv", KM_FACT_NUMBER, choice->gcv));
-    return km_model_add_fact(ctx, model, "effective_df", KM_FACT_NUMBER, choice->effective_df);
+    KM_TRY(km_model_add_fact(ctx, model, "effective_df", KM_FACT_NUMBER, choice->effective_df));
+    return km_model_add_array(ctx, model, "lambda_path", choice->n_tried, 3, choice->tried);
 }

@@ -57,7 +57,7 @@ km_survey_bytes(KmContext *ctx, size_t d, size_t capacity, size_t *out)
 {
     if (!bytes_of(d, capacity, out))
         return km_fail(ctx, KM_LIMIT, "a survey of %zu columns is too large", d);
-    return km_reserve(ctx, (double) *out, "a survey of the rows", "Raise kernelml.max_memory.");
+    return km_reserve(ctx, (double) *out, "a survey of the rows", NULL);
 }
 
 void

@@ -571,7 +571,11 @@ kml_accumulator_info(PG_FUNCTION_ARGS)
     km_number_print(sums->total_weight, weight);
     initStringInfo(&json);
     appendStringInfoString(&json, "{\"learner\": ");
-    escape_json(&json, kml_short_learner(ctx, pnstrdup(km_sums_learner(sums), sums->learner_bytes)));
+    if (sums->learner_bytes == 0)
+        appendStringInfoString(&json, "null");
+    else
+        escape_json(&json, kml_short_learner(ctx, pnstrdup(km_sums_learner(sums), sums->learner_bytes),
+                                             KML_LONG_LIST));
     appendStringInfo(&json, ", \"n_rows\": " UINT64_FORMAT ", \"n_skipped\": " UINT64_FORMAT,
                      (uint64) sums->n_rows, (uint64) sums->n_skipped);
     appendStringInfo(&json, ", \"weight\": %s, \"n_features\": %u, \"features\": %u, \"targets\": %u", weight,

@@ -82,8 +82,9 @@ extern void *kml_call_site(FunctionCallInfo fcinfo, size_t bytes, MemoryContext 
 
 /* ---- model_info.c ---- */
 
-/* A learner's text with long constants as their counts, "" for "". */
-extern const char *kml_short_learner(KmContext *ctx, const char *learner);
+/* A learner's text with lists of more than `longest` constants as their counts, "" for "". */
+#define KML_LONG_LIST 8         /* as model_info has them */
+extern const char *kml_short_learner(KmContext *ctx, const char *learner, size_t longest);
 
 /* ---- models.c: models as bytea, decoded once ---- */
 

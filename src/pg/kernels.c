@@ -33,7 +33,7 @@ kml_kernel_parse_fixed(KmContext *ctx, const struct varlena *spec)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("kernel %s has a parameter that is learnt from data", quoted),
-                 errhint("Give a number, such as gamma=0.5: there is no data here to learn it from.")));
+                 errhint("Give a number, such as gamma=0.5, or use gram(), which learns it from its rows.")));
     if (km_kernel_has_grid(kernel))
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -12,7 +12,6 @@
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
 
-#define LONG_LIST 8             /* longer lists of constants are shown as their count */
 
 /* ---- building jsonb ---- */
 
@@ -128,9 +127,9 @@ add_matrix(JsonbParseState **state, const KmArray *array)
 /* ---- the learner, with long constants as their counts ---- */
 
 static void
-shorten(KmNode *node)
+shorten(KmNode *node, size_t longest)
 {
-    if (node->kind == KM_NODE_LIST && node->n > LONG_LIST)
+    if (node->kind == KM_NODE_LIST && node->n > longest)
     {
         node->text = psprintf("[%zu %s]", node->n, node->item[0]->kind == KM_NODE_LIST ? "rows" : "numbers");
         node->kind = KM_NODE_NAME;
@@ -138,11 +137,11 @@ shorten(KmNode *node)
         return;
     }
     for (size_t i = 0; i < node->n; i++)
-        shorten(node->item[i]);
+        shorten(node->item[i], longest);
 }
 
 const char *
-kml_short_learner(KmContext *ctx, const char *learner)
+kml_short_learner(KmContext *ctx, const char *learner, size_t longest)
 {
     KmNode *node;
     KmText out = {0};
@@ -150,7 +149,7 @@ kml_short_learner(KmContext *ctx, const char *learner)
     if (learner[0] == '\0')
         return "";
     kml_check(ctx, km_spec_parse(ctx, learner, strlen(learner), &node));
-    shorten(node);
+    shorten(node, longest);
     kml_check(ctx, km_spec_print(ctx, node, &out));
     return out.data;
 }
@@ -170,7 +169,7 @@ kml_model_info(PG_FUNCTION_ARGS)
     JsonbValue value;
 
     pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
-    value = json_text(kml_short_learner(ctx, model->learner));
+    value = json_text(kml_short_learner(ctx, model->learner, KML_LONG_LIST));
     add_value(&state, "learner", &value);
     value = json_number(model->n_rows);
     add_value(&state, "n_rows", &value);

@@ -16,7 +16,8 @@
 #include "utils/builtins.h"
 
 #define MAX_ENTRIES 64
-#define NAME_SIZE 200           /* of a learner in messages */
+#define NAME_SIZE 200           /* of a learner in messages … */
+#define NAME_LIST 2             /* … and of its lists */
 
 typedef struct Entry
 {
@@ -256,9 +257,14 @@ kml_row_reader(FmgrInfo *flinfo)
 const char *
 kml_model_name(const KmlModel *model)
 {
-    char *name = palloc(NAME_SIZE);
+    const char *learner = kml_short_learner(model->ctx, model->scorer->model->learner, NAME_LIST);
+    size_t end = NAME_SIZE;
 
-    return km_quote_part(SIZE_MAX, kml_short_learner(model->ctx, model->scorer->model->learner), NAME_SIZE, name);
+    if (strlen(learner) <= NAME_SIZE)
+        return learner;
+    while (end > 0 && learner[end] != ' ')
+        end--;
+    return psprintf("%.*s ...", (int) end, learner);
 }
 
 void

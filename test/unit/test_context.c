@@ -184,7 +184,11 @@ reserve_compares_with_what_is_left(void **state)
     assert_string_equal(ctx->message,
                         "ridge on 7 rows needs 1048577 bytes of memory, over the limit of 1048576");
     assert_string_equal(ctx->detail, "");
-    assert_string_equal(ctx->hint, "Use nystroem.");
+    assert_string_equal(ctx->hint, "Use nystroem, or raise kernelml.max_memory.");
+    assert_int_equal(km_reserve(ctx, CAP + 1.0, "ridge", "Use it, or raise kernelml.max_memory."), KM_MEMORY);
+    assert_string_equal(ctx->hint, "Use it, or raise kernelml.max_memory.");
+    assert_int_equal(km_alloc(ctx, CAP, &a), KM_MEMORY);
+    assert_string_equal(ctx->hint, "Raise kernelml.max_memory.");
     assert_int_equal(km_alloc(ctx, 1000, &a), KM_OK);
     assert_int_equal(km_reserve(ctx, CAP, "ridge", NULL), KM_MEMORY);
     assert_string_equal(ctx->detail, "1064 bytes are in use.");

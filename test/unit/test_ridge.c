@@ -230,12 +230,16 @@ check_choice(const KmTable *features, const KmModel *model, bool centred)
 {
     const double grid[] = {1e-3, 0.1, 1, 10, 300};
     double best = INFINITY, df = 0, chosen = 0, lambda;
+    const KmArray *path = km_model_array(model, "lambda_path");
 
+    assert_true(path->rows == 5 && path->columns == 3);
     for (size_t i = 0; i < 5; i++)
     {
         double gcv, this_df;
 
         gcv_by_definition(features, grid[i], centred, &gcv, &this_df);
+        assert_true(path->data[3 * i] == grid[i] && fabs(path->data[3 * i + 1] / gcv - 1) < 1e-9 &&
+                    fabs(path->data[3 * i + 2] / this_df - 1) < 1e-9);
         if (gcv < best)
         {
             best = gcv;
