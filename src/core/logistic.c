@@ -213,6 +213,13 @@ dot(const Logistic *fit, const double *a, const double *b)
     return cblas_ddot((int) fit->size, a, 1, b, 1);
 }
 
+/* Squares of weights that are far from one are no numbers: nrm2 scales. */
+static double
+norm(const Logistic *fit, const double *a)
+{
+    return cblas_dnrm2((int) fit->size, a, 1);
+}
+
 /* Vectors of the solver, fit->size each. */
 typedef struct Vectors
 {
@@ -224,7 +231,7 @@ static KmStatus
 find_direction(KmContext *ctx, const Logistic *fit, double eta, Vectors *v)
 {
     int size = (int) fit->size;
-    double stop = eta * sqrt(dot(fit, v->gradient, v->gradient)), rho, before;
+    double stop = eta * norm(fit, v->gradient), rho, before;
 
     memset(v->direction, 0, fit->size * sizeof *v->direction);
     for (size_t j = 0; j < fit->size; j++)
@@ -232,7 +239,7 @@ find_direction(KmContext *ctx, const Logistic *fit, double eta, Vectors *v)
     KM_TRY(precondition(ctx, fit, v->residual, v->z));
     memcpy(v->search, v->z, fit->size * sizeof *v->z);
     rho = dot(fit, v->residual, v->z);
-    for (int step = 0; step < MAX_CG && sqrt(dot(fit, v->residual, v->residual)) > stop; step++)
+    for (int step = 0; step < MAX_CG && norm(fit, v->residual) > stop; step++)
     {
         double curvature, alpha;
 
@@ -295,20 +302,22 @@ typedef struct Outcome
 static KmStatus
 minimise(KmContext *ctx, const Logistic *fit, double tol, size_t max_iter, Vectors *v, Outcome *out)
 {
-    double first = 0, norm;
+    double first = 0, slope;
     bool moved = true;
 
     out->objective = objective(fit, v->w, fit->scores, fit->p);
     for (out->iterations = 0;; out->iterations++)
     {
         KM_TRY(gradient(ctx, fit, v->w, v->gradient));
-        norm = sqrt(dot(fit, v->gradient, v->gradient));
+        slope = norm(fit, v->gradient);
+        if (!isfinite(slope) || !isfinite(out->objective))
+            return km_fail(ctx, KM_RANGE, "logistic: the objective is too large for double precision");
         if (out->iterations == 0)
-            first = norm;
-        out->converged = norm <= (moved ? tol : sqrt(tol)) * first;
+            first = slope;
+        out->converged = slope <= (moved ? tol : sqrt(tol)) * first;
         if (out->converged || !moved || out->iterations == max_iter)
             break;
-        KM_TRY(find_direction(ctx, fit, fmin(0.1, sqrt(norm / first)), v));
+        KM_TRY(find_direction(ctx, fit, fmin(0.1, sqrt(slope / first)), v));
         KM_TRY(take_step(ctx, fit, v, &out->objective, &moved));
     }
     return KM_OK;
@@ -371,8 +380,6 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     KM_TRY(create(ctx, args, &weighted, &fit, &v));
     KM_TRY(minimise(ctx, &fit, km_arg_number(args, "tol"), (size_t) km_arg_number(args, "max_iter"), &v,
                     &outcome));
-    if (!isfinite(outcome.objective))
-        return km_fail(ctx, KM_RANGE, "logistic: the objective is too large for double precision");
     km_linear_uncentre(fit.d, fit.m, fit.design.mean, v.w, v.w + fit.d * fit.m);
     KM_TRY(km_linear_store(ctx, "logistic", fit.d, fit.m, v.w, v.w + fit.d * fit.m, model));
     return add_facts(ctx, &outcome, model);

@@ -92,6 +92,14 @@ SELECT l, (SELECT bool_and(near((decision(three, '{0.5,-0.2,0.3}'))[output], c.i
     0.5 * coefficients[1] - 0.2 * coefficients[2] + 0.3 * coefficients[3], 1e-9)) FROM coefficients(three) c) AS same
 FROM classifiers WHERE l::text !~ '\|' ORDER BY l;
 
+-- Weights whose squares overflow, as those without squares that do; where the loss overflows, an error.
+SELECT near(decision(m, '{0.5,-0.2,0.3}'), decision(c, '{0.5,-0.2,0.3}'), 1e-6) AS as_smaller, model_info(m)->'converged' AS converged,
+    near(decision(u, '{0.5,-0.2,0.3}'), decision(v, '{0.5,-0.2,0.3}'), 1e-5) AS as_smaller_class
+FROM (SELECT fit('logistic', x, id % 3, 1e200) AS m, fit('logistic', x, id % 3, 1e140) AS c,
+    fit('logistic(class_weight={0: 1e160, 1: 1, 2: 1})', x, id % 3) AS u, fit('logistic(class_weight={0: 1e140, 1: 1, 2: 1})', x, id % 3) AS v
+    FROM points) models;
+SELECT error_of($$SELECT fit('logistic', x, class, 1e307) FROM points$$) AS overflow;
+
 -- What is refused, and an iteration limit.
 SELECT l, error_of(format('SELECT fit(%L, x, label) FROM points WHERE label = ''up''', l)) FROM (VALUES
     ('ridge_classifier'), ('logistic'), ('linear_svc')) t(l);
