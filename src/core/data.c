@@ -7,6 +7,7 @@
  */
 #include "data.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -93,6 +94,25 @@ km_row_check(KmContext *ctx, size_t d, const double *x, bool takes_missing)
         return km_fail(ctx, KM_DATA, "element %zu is %s", j + 1, isnan(x[j]) ? "NaN" : "infinite");
     }
     return KM_OK;
+}
+
+KmStatus
+km_blame_weights(KmContext *ctx, const KmTable *table, KmStatus status)
+{
+    double least = INFINITY, most = 0;
+
+    if ((status != KM_RANGE && status != KM_SINGULAR) || table->w == NULL)
+        return status;
+    for (size_t i = 0; i < table->n; i++)
+    {
+        least = fmin(least, table->w[i]);
+        most = fmax(most, table->w[i]);
+    }
+    if (most * DBL_EPSILON <= fmin(least, 1))
+        return status;
+    km_fail(ctx, KM_RANGE, "weights from %g to %g are too far from each other, or from 1, for double precision",
+            least, most);
+    return km_hint(ctx, KM_RANGE, "Divide the weights by their mean, and leave rows of negligible weight out.");
 }
 
 /* Unsigned integers in the order of the doubles; -0 becomes 0, missing comes after infinity. */

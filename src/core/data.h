@@ -45,6 +45,10 @@ typedef struct KmTable
     uint64_t n_zero;            /* rows with weight 0, left out */
 } KmTable;
 
+/* status, but where it is an error and double precision cannot add the weights, or one and them, another that
+ * says so. */
+extern KmStatus km_blame_weights(KmContext *ctx, const KmTable *table, KmStatus status);
+
 /* order[0..n-1] = indices of the rows sorted by content: x column by column, then y, label,
  * weight, -0 equal to 0.  row(state, i) gives a pointer to `width` doubles. */
 typedef const double *(*KmRowOf)(const void *state, size_t i);

@@ -90,7 +90,8 @@ factor(KmContext *ctx, const Laplace *laplace)
         return KM_OK;
     km_fail(ctx, KM_SINGULAR, "kernel matrix of %zu rows is not positive semidefinite: gpc fails at row %zu",
             n, pivot + 1);
-    return km_hint(ctx, KM_SINGULAR, "Use a positive definite kernel.");
+    km_hint(ctx, KM_SINGULAR, "Use a positive definite kernel.");
+    return km_blame_weights(ctx, laplace->table, KM_SINGULAR);
 }
 
 /* ---- Newton's method ---- */

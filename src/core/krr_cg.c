@@ -33,7 +33,8 @@ typedef struct Solver
     double *inner;              /* rank x rank, lower triangle: factor of F'F + lambda I */
     double *small;              /* rank x targets */
     double *r, *z, *p, *ap;     /* n x targets: residual, P^-1 r, direction, A p */
-    double *b;                  /* n x targets: right sides */
+    double *b;                  /* n x targets: right sides, in units of 2^exponent */
+    int *exponent;              /* targets */
     double *rz, *size;          /* targets: r'z, |b| */
 } Solver;
 
@@ -176,8 +177,8 @@ apply_system(KmContext *ctx, const Solver *solver, const double *x, double *out)
     KM_TRY(km_gram_times(ctx, krr->kernel, krr->points, targets, scaled, out));
     for (size_t i = 0; i < n * targets; i++)
         out[i] = (krr->root == NULL ? 1.0 : krr->root[i / targets]) * out[i] + krr->lambda * x[i];
-    return km_matrix_check_finite(ctx, n, targets, targets, out,
-                                  "a product with the kernel matrix");
+    return km_blame_weights(ctx, krr->table, km_matrix_check_finite(ctx, n, targets, targets, out,
+                                                                    "a product with the kernel matrix"));
 }
 
 static double
@@ -219,7 +220,8 @@ step(KmContext *ctx, Solver *solver, double *x)
         if (!(curvature > 0.0))
         {
             km_fail(ctx, KM_SINGULAR, "kernel matrix of %zu rows plus lambda is not positive definite", n);
-            return km_hint(ctx, KM_SINGULAR, "Use a larger lambda, or a positive definite kernel.");
+            km_hint(ctx, KM_SINGULAR, "Use a larger lambda, or a positive definite kernel.");
+            return km_blame_weights(ctx, solver->krr->table, KM_SINGULAR);
         }
         alpha = solver->rz[t] / curvature;
         cblas_daxpy(n, alpha, solver->p + t, targets, x + t, targets);
@@ -288,16 +290,38 @@ create_vectors(KmContext *ctx, Solver *solver)
     KM_TRY(km_alloc(ctx, solver->targets, &solver->size));
     memcpy(solver->b, solver->krr->beta, size * sizeof *solver->b);
     memcpy(solver->r, solver->krr->beta, size * sizeof *solver->r);
-    for (size_t t = 0; t < solver->targets; t++)
-        solver->size[t] = cblas_dnrm2(solver->n, solver->b + t, solver->targets);
     return KM_OK;
+}
+
+/* Targets in units of powers of two, of size near one: squares of what they are made of stay numbers. */
+static KmStatus
+scale_targets(KmContext *ctx, Solver *solver)
+{
+    size_t n = solver->n, targets = solver->targets;
+
+    KM_TRY(km_alloc(ctx, targets, &solver->exponent));
+    for (size_t t = 0; t < targets; t++)
+    {
+        (void) frexp(cblas_dnrm2(n, solver->b + t, targets), &solver->exponent[t]);
+        for (size_t i = t; i < n * targets; i += targets)
+            solver->b[i] = solver->r[i] = ldexp(solver->b[i], -solver->exponent[t]);
+        solver->size[t] = cblas_dnrm2(n, solver->b + t, targets);
+    }
+    return KM_OK;
+}
+
+static void
+restore_scale(const Solver *solver, double *x)
+{
+    for (size_t i = 0; i < solver->n * solver->targets; i++)
+        x[i] = ldexp(x[i], solver->exponent[i % solver->targets]);
 }
 
 static void
 release(KmContext *ctx, Solver *solver)
 {
     void *const blocks[] = {solver->inner, solver->small, solver->r, solver->z, solver->p, solver->ap,
-                            solver->b, solver->rz, solver->size};
+                            solver->b, solver->rz, solver->size, solver->exponent};
 
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         km_free(ctx, blocks[i]);
@@ -330,8 +354,10 @@ km_krr_iterate(KmContext *ctx, const KmArgs *args, KmKrr *krr, KmModel *model)
 
     KM_TRY(create_preconditioner(ctx, args, &solver));
     KM_TRY(create_vectors(ctx, &solver));
+    KM_TRY(scale_targets(ctx, &solver));
     memset(krr->beta, 0, solver.n * solver.targets * sizeof *krr->beta);
     KM_TRY(iterate(ctx, &solver, krr->beta));
+    restore_scale(&solver, krr->beta);
     KM_TRY(add_facts(ctx, args, &solver, model));
     release(ctx, &solver);
     return KM_OK;

@@ -69,6 +69,13 @@ SELECT learner(m), model_info(m) -> 'converged' AS converged, (model_info(m) ->>
        (model_info(m) ->> 'iterations')::int BETWEEN 1 AND 20 AS iterations, model_info(m) -> 'rank' AS rank
 FROM (SELECT fit('krr(rbf(gamma=1), lambda=0.01, method=cg, rank=60)', x, y) AS m FROM curve) t;
 SELECT model_info(fit('krr(rbf(gamma=1), lambda=1e-9, method=cg, rank=0, max_iter=2)', x, y)) -> 'converged' AS converged FROM curve;
+-- Targets and weights whose squares are no numbers; weights that span more than numbers can.
+SELECT k, near(predict(fit('krr(rbf(gamma=1), lambda=0.01, method=cg)', x, y * k), '{1,0.5}') / k,
+               predict(fit('krr(rbf(gamma=1), lambda=0.01, method=cg)', x, y), '{1,0.5}'), 1e-12) AS same
+FROM curve, unnest('{1e-300,1e-200,1e200,1e300}'::float8[]) AS k GROUP BY k ORDER BY k;
+SELECT whole_error_of($$SELECT fit('gp(rbf(gamma=1), method=cg, variance=false)', x, y, CASE id WHEN 1 THEN 1e300 ELSE 1 END) FROM curve$$) AS gp,
+       whole_error_of($$SELECT fit('gpc(rbf(gamma=1))', ARRAY[id % 7], y > 0, CASE id % 2 WHEN 1 THEN 1e300 ELSE 1 END) FROM curve$$) AS gpc,
+       whole_error_of($$SELECT fit('gpc(rbf(gamma=1))', ARRAY[id % 7], y > 0, 1e300) FROM curve$$) AS all_large;
 SELECT whole_error_of($$SELECT 'krr(tol=1e-3)'::learner$$);
 SELECT whole_error_of($$SELECT 'krr(method=cg, loo=true)'::learner$$);
 SELECT whole_error_of($$SELECT 'krr(method=cg, lambda=0)'::learner$$);
