@@ -99,6 +99,48 @@ fill_nan(size_t n, double *out)
         out[i] = NAN;
 }
 
+static bool
+row_has_nan(size_t d, const double *row)
+{
+    for (size_t j = 0; j < d; j++)
+        if (isnan(row[j]))
+            return true;
+    return false;
+}
+
+/* Only finite features, but for what may be missing?  *most: the largest in absolute value. */
+static bool
+row_is_finite(const KmScorer *scorer, const double *row, double *most)
+{
+    *most = 0;
+    for (size_t j = 0; j < scorer->d; j++)
+    {
+        if (isfinite(row[j]))
+            *most = fmax(*most, fabs(row[j]));
+        else if (!(scorer->takes_missing && km_is_missing(row[j])))
+            return false;
+    }
+    return true;
+}
+
+/* NaN comes of NaN or infinity alone: where a finite row gives it, something overflowed on the way. */
+static KmStatus
+check_overflow(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, size_t width,
+               const double *out)
+{
+    for (size_t i = 0; i < m; i++)
+    {
+        double most;
+
+        if (!row_has_nan(width, out + i * width) || !row_is_finite(scorer, x + i * scorer->d, &most))
+            continue;
+        km_fail(ctx, KM_RANGE, "%s: a feature of %g is too large for double precision",
+                km_learner_name(scorer->learner), most);
+        return km_detail(ctx, KM_RANGE, "What is computed of it overflows.");
+    }
+    return KM_OK;
+}
+
 typedef KmStatus (*BlockFunction)(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x,
                                   double *out);
 
@@ -112,7 +154,10 @@ run_rows(KmContext *ctx, const KmScorer *scorer, BlockFunction run, size_t m, co
         KM_TRY(km_poll(ctx));
         KM_TRY(count_usable(ctx, scorer, m - i, x + i * scorer->d, &count));
         if (count > 0)
+        {
             KM_TRY(run(ctx, scorer, count, x + i * scorer->d, out + i * width));
+            KM_TRY(check_overflow(ctx, scorer, count, x + i * scorer->d, width, out + i * width));
+        }
         else
         {
             fill_nan(width, out + i * width);
@@ -219,15 +264,6 @@ km_scorer_moments(KmContext *ctx, const KmScorer *scorer, size_t m, const double
     return run_rows(ctx, scorer, block_moments, m, x, 2, out);
 }
 
-static bool
-row_has_nan(size_t d, const double *row)
-{
-    for (size_t j = 0; j < d; j++)
-        if (isnan(row[j]))
-            return true;
-    return false;
-}
-
 /* Rows with NaN are solved for as zeros, so that the others are not disturbed. */
 KmStatus
 km_scorer_moments_batch(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, double *out)
@@ -252,7 +288,7 @@ km_scorer_moments_batch(KmContext *ctx, const KmScorer *scorer, size_t m, const 
             fill_nan(2, out + 2 * i);
     km_free(ctx, is_nan);
     km_free(ctx, z);
-    return KM_OK;
+    return check_overflow(ctx, scorer, m, x, 2, out);
 }
 
 /* ---- classes ---- */

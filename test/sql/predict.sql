@@ -289,6 +289,15 @@ SELECT cost_of(format('SELECT predict(%L::bytea, x) FROM points',
     large.m)) > cost_of(format('SELECT predict(%L::bytea, x) FROM points', small.m)) AS grows
 FROM large_models large, models small WHERE large.name ~ 'gamma=1' AND small.name = 'ridge';
 
+-- A finite row gives no NaN: what overflows on the way is an error; infinity and NaN in give NaN.
+SELECT l, whole_error_of(format('SELECT %s(fit(%L, x, %s), ''{%s,1,0}'') FROM points', call, l, y, value)) FROM (VALUES
+    ('orf(rbf(gamma=1), 10) | ridge', 'y', 'decision', '1.797e308'), ('rff(rbf(gamma=1), 10) | ridge', 'y', 'transform', '-1.797e308'),
+    ('poly_features(3) | ridge', 'y', 'predict', '-1e200'), ('svc(poly(3))', 'label', 'predict_label', '1e200'), ('krr(poly(3))', 'y', 'predict', '-1e200'),
+    ('impute | poly_features(3) | logistic', 'label', 'predict_proba', '-1e200'),
+    ('rff(rbf(gamma=1), 10) | ridge', 'y', 'transform', '-1e300'), ('impute | poly_features(3) | ridge', 'y', 'predict', 'NULL')) v (l, y, call, value);
+SELECT predict(m, '{Infinity,1,0}') AS infinity, predict(m, '{NaN,1,0}') AS nan, whole_error_of(format('SELECT predict_batch(%L, ''{{1,1,0},{1e200,1,0}}'')', m)) AS batch
+FROM (SELECT fit('poly_features(3) | ridge', x, y) AS m FROM points) s;
+
 DROP VIEW scores;
 DROP TABLE points, models, large_models, current, scored_points;
 DROP FUNCTION decoded, scored, scored_by, cost_of;
