@@ -56,8 +56,9 @@ pg_noreturn extern void kml_refuse_missing(size_t i, const char *what);
  * become km_missing(); the finite form raises for them and for what is no finite number. */
 extern double *kml_matrix_read(Datum datum, const char *what, size_t *rows, size_t *columns);
 extern double *kml_finite_matrix_read(Datum datum, const char *what, size_t *rows, size_t *columns);
-/* A symmetric matrix of finite numbers, in gram.c; its errors call it g. */
-extern double *kml_symmetric_read(KmContext *ctx, Datum datum, size_t *n);
+/* A symmetric matrix of finite numbers, in gram.c; its errors call it g.  copies: of it that the caller
+ * makes, this one too; over the cap it is not read. */
+extern double *kml_symmetric_read(KmContext *ctx, Datum datum, size_t copies, size_t *n);
 /* A float8[] of one or two dimensions; rows == 0: one dimension.  kml_matrix_make gives memory to fill:
  * *values points into the array. Errors (54000) when it cannot be one value. */
 extern Datum kml_matrix_make(size_t rows, size_t columns, double **values);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "access/detoast.h"
 #include "utils/array.h"
 
 #include "gram.h"
@@ -131,11 +132,15 @@ kml_gram_final(PG_FUNCTION_ARGS)
 /* ---- spectra ---- */
 
 double *
-kml_symmetric_read(KmContext *ctx, Datum datum, size_t *n)
+kml_symmetric_read(KmContext *ctx, Datum datum, size_t copies, size_t *n)
 {
     size_t rows, columns;
-    double *g = kml_finite_matrix_read(datum, "g", &rows, &columns);
+    double *g;
 
+    kml_check(ctx, km_reserve(ctx, (double) copies * toast_raw_datum_size(datum),
+                              copies > 1 ? "a copy of g and the result" : "a copy of g",
+                              "Use fewer rows, or raise kernelml.max_memory."));
+    g = kml_finite_matrix_read(datum, "g", &rows, &columns);
     if (rows != columns)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -153,7 +158,7 @@ kml_gram_eigenvalues(PG_FUNCTION_ARGS)
 {
     KmContext *ctx = kml_context_create(CurrentMemoryContext);
     size_t n;
-    double *g = kml_symmetric_read(ctx, PG_GETARG_DATUM(0), &n);
+    double *g = kml_symmetric_read(ctx, PG_GETARG_DATUM(0), 1, &n);
     double *ascending;
     Datum result;
 
@@ -179,7 +184,7 @@ kml_is_psd(PG_FUNCTION_ARGS)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("tolerance must be finite and not negative, got %g", tolerance)));
-    g = kml_symmetric_read(ctx, PG_GETARG_DATUM(0), &n);
+    g = kml_symmetric_read(ctx, PG_GETARG_DATUM(0), 1, &n);
     if (n > 0)
         kml_check(ctx, km_symmetric_is_psd(ctx, n, g, tolerance, &psd));
     pfree(g);

@@ -23,7 +23,7 @@ change_matrix(FunctionCallInfo fcinfo, MatrixFunction function)
 {
     KmContext *ctx = kml_context_create(CurrentMemoryContext);
     size_t n;
-    double *g = kml_symmetric_read(ctx, PG_GETARG_DATUM(0), &n), *out;
+    double *g = kml_symmetric_read(ctx, PG_GETARG_DATUM(0), 2, &n), *out;
     Datum result = kml_matrix_make(n, n, &out);
 
     if (n > 0)
@@ -63,7 +63,7 @@ kml_effective_df(PG_FUNCTION_ARGS)
     KmContext *ctx = kml_context_create(CurrentMemoryContext);
     KmlVectorReader lambda;
     size_t n;
-    double *g = kml_symmetric_read(ctx, PG_GETARG_DATUM(0), &n), *out;
+    double *g = kml_symmetric_read(ctx, PG_GETARG_DATUM(0), 1, &n), *out;
     Datum result;
 
     kml_vector_reader_init(&lambda, FLOAT8ARRAYOID, "lambda", CurrentMemoryContext);
@@ -89,12 +89,14 @@ kml_kernel_eigen(PG_FUNCTION_ARGS)
     ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
     int32 k = PG_GETARG_INT32(1);
     size_t n;
-    double *g = kml_symmetric_read(ctx, PG_GETARG_DATUM(0), &n), *values, *vectors;
+    double *g = kml_symmetric_read(ctx, PG_GETARG_DATUM(0), 1, &n), *values, *vectors;
 
     if (k < 1 || (size_t) k > n)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("k must be from 1 to the %zu rows of g, got %d", n, k)));
+    kml_check(ctx, km_reserve(ctx, 8.0 * n * (n + k), "a copy of g and the vectors",
+                              "Ask for fewer vectors, or raise kernelml.max_memory."));
     kml_check(ctx, km_alloc(ctx, k, &values));
     kml_check(ctx, km_alloc_bytes(ctx, k, n * sizeof(double), (void **) &vectors));
     kml_check(ctx, km_symmetric_eigenvectors(ctx, n, g, k, values, vectors));

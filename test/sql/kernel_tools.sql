@@ -84,4 +84,15 @@ SELECT whole_error_of($$SELECT rkhs_norm(fit('ridge', x, id)) FROM points$$);
 SELECT whole_error_of($$SELECT rkhs_norm(fit('svc', x, id % 3)) FROM points$$);
 SELECT whole_error_of($$SELECT rkhs_norm(fit('scale', x)) FROM points$$);
 
-DROP TABLE points, expansion;
+-- Copies and results are held against the cap before they are made.
+CREATE TEMP TABLE large AS SELECT gram('rbf(gamma=1)', ARRAY[sin(i), cos(i)]) AS g FROM generate_series(1, 300) i;
+SET kernelml.max_memory = '1MB';
+SELECT whole_error_of('SELECT is_psd(g) FROM large') AS within, whole_error_of('SELECT count(*) FROM (SELECT kernel_eigen(g, 5) FROM large) t') AS few,
+    whole_error_of('SELECT center_gram(g) FROM large') AS result,
+    whole_error_of('SELECT count(*) FROM (SELECT kernel_eigen(g, 200) FROM large) t') AS vectors;
+INSERT INTO large SELECT array_fill(0::float8, ARRAY[400, 400]);
+SELECT call, whole_error_of(format('SELECT %s FROM (SELECT g FROM large OFFSET 1) t', call))
+FROM unnest('{gram_eigenvalues(g),is_psd(g),"effective_df(g, ARRAY[1])",center_gram(g),normalize_gram(g),"kernel_eigen(g, 1)"}'::text[]) call;
+RESET kernelml.max_memory;
+
+DROP TABLE points, expansion, large;
