@@ -25,7 +25,9 @@
 
 #define TO_BOUNDARY 0.995       /* share of the way to the nearest bound */
 #define FLAT 1e-12              /* slopes of the loss, relative to the largest, that are 0 */
-#define STALLED 10              /* steps without a smaller gap: rounding has the last word */
+#define CYCLING 3               /* steps without a smaller gap: the corrector may go in circles */
+#define CENTRED 0.3             /* the plain step's aim, of the products as they are */
+#define STALLED 20              /* steps without a smaller gap: rounding has the last word */
 #define FINE 1e-6               /* a gap, relative to the objective, that is good enough then */
 
 typedef struct Solver
@@ -251,7 +253,8 @@ move(Solver *solver, double length)
     solver->b += length * solver->db;
 }
 
-/* A predictor, which says how far to aim, and a corrector; false: the system could not be factored. */
+/* A predictor, which says how far to aim, and a corrector; plain steps towards the central path where those go in
+ * circles, as they can; false: the system could not be factored. */
 static KmStatus
 advance(KmContext *ctx, Solver *solver, bool *ok)
 {
@@ -261,9 +264,12 @@ advance(KmContext *ctx, Solver *solver, bool *ok)
     if (!*ok)
         return KM_OK;
     mu = complementarity(solver, 0);
-    KM_TRY(find_step(ctx, solver, 0, false));
-    ahead = complementarity(solver, step_length(solver)) / mu;
-    KM_TRY(find_step(ctx, solver, mu * ahead * ahead * ahead, true));
+    KM_TRY(find_step(ctx, solver, solver->stalled < CYCLING ? 0 : CENTRED * mu, false));
+    if (solver->stalled < CYCLING)
+    {
+        ahead = complementarity(solver, step_length(solver)) / mu;
+        KM_TRY(find_step(ctx, solver, mu * ahead * ahead * ahead, true));
+    }
     move(solver, step_length(solver));
     return KM_OK;
 }

@@ -330,6 +330,25 @@ test_end_by_rounding(void **state)
     assert_true(fabs(fact_of(model, "objective") / fact_of(exact, "objective") - 1) < 1e-6);
 }
 
+/* Rows (of the concrete data) on which predictor and corrector alone go in circles far from the optimum. */
+static void
+test_cycle(void **state)
+{
+    static const double x[] = {298, 0, 107, 210, 11, 880, 744, 28,   302, 0, 0, 203, 0, 974, 817, 14,
+                               349, 0, 0, 192, 0, 1047, 806, 7,      350, 0, 0, 203, 0, 974, 775, 7};
+    static const uint32_t label[] = {1, 0, 0, 0};
+    KmTable table = {.n = 4, .d = 8, .x = x, .label = label, .classes = &classes};
+    KmModel *model, *exact;
+
+    classes.n = 2;
+    exact = fit(*state, "svc(linear, tol=1e-9)", &table);
+    warnings = 0;
+    model = fit(*state, "linear_svc", &table);
+    assert_int_equal(warnings, 0);
+    assert_true(fact_of(model, "converged") == 1);
+    assert_true(fabs(fact_of(model, "objective") / fact_of(exact, "objective") - 1) < 1e-6);
+}
+
 /* The parameters of svc mean here what they mean there. */
 static void
 test_class_parameters(void **state)
@@ -527,6 +546,7 @@ main(void)
         TEST(test_logistic_separable),
         TEST(test_linear_svc),
         TEST(test_end_by_rounding),
+        TEST(test_cycle),
         TEST(test_class_parameters),
         TEST(test_class_weights),
         TEST(test_class_weights_refused),
