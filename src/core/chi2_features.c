@@ -87,7 +87,8 @@ choose_interval(KmContext *ctx, const KmArgs *args, size_t n, double *out)
         return KM_OK;
     if (n >= sizeof standard / sizeof *standard)
     {
-        km_fail(ctx, KM_INVALID, "additive_chi2_features with n_components = %zu needs an interval", 2 * n + 1);
+        km_fail(ctx, KM_INVALID, "additive_chi2_features with n_components = %zu needs an interval",
+                2 * n + 1);
         return km_hint(ctx, KM_INVALID, "Give one, smaller for more components: additive_chi2_features(%zu, "
                        "interval=0.3).", 2 * n + 1);
     }

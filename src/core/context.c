@@ -206,8 +206,8 @@ km_alloc_bytes(KmContext *ctx, size_t count, size_t size, void **out)
                        size);
     if (bytes > bytes_left(ctx))
     {
-        km_fail(ctx, KM_MEMORY, "%zu more bytes of memory would pass the limit of %zu, with %zu in use", bytes,
-                ctx->max_bytes, ctx->used_bytes);
+        km_fail(ctx, KM_MEMORY, "%zu more bytes of memory would pass the limit of %zu, with %zu in use",
+                bytes, ctx->max_bytes, ctx->used_bytes);
         return hint_memory(ctx, NULL);
     }
     header = ctx->allocate(ctx, bytes);

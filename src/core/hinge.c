@@ -253,8 +253,8 @@ move(Solver *solver, double length)
     solver->b += length * solver->db;
 }
 
-/* A predictor, which says how far to aim, and a corrector; plain steps towards the central path where those go in
- * circles, as they can; false: the system could not be factored. */
+/* A predictor, which says how far to aim, and a corrector; plain steps towards the central path where those
+ * go in circles, as they can; false: the system could not be factored. */
 static KmStatus
 advance(KmContext *ctx, Solver *solver, bool *ok)
 {

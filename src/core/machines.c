@@ -304,8 +304,7 @@ list_support(KmContext *ctx, const KmMachine *machine, KmModel *model, size_t **
 }
 
 /* The share of the support rows, by weight: leaving out any other row changes nothing, so that no larger
- * share of the rows can be wrong when each is left out in turn (Luntz, Brailovsky 1969).  A number is not right
- * or wrong, so that regression has no such bound. */
+ * share of the rows can be wrong when each is left out in turn (Luntz, Brailovsky 1969). */
 static double
 support_share(const KmMachine *machine, size_t n_sv, const size_t *member)
 {
@@ -336,7 +335,7 @@ add_arrays(KmContext *ctx, const KmMachine *machine, KmModel *model)
     KM_TRY(km_model_add_array(ctx, model, "intercept", 1, machine->n_intercepts, machine->intercept));
     KM_TRY(km_model_add_fact(ctx, model, "n_sv", KM_FACT_COUNT, (double) n_sv));
     if (machine->table->label == NULL && machine->table->y != NULL)
-        return KM_OK;
+        return KM_OK;           /* regression: numbers are not right or wrong */
     return km_model_add_fact(ctx, model, "loo_bound", KM_FACT_NUMBER, support_share(machine, n_sv, member));
 }
 

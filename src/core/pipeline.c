@@ -176,7 +176,7 @@ check_table(KmContext *ctx, const KmLearner *learner, const KmTable *table)
     return check_targets(ctx, learner, table);
 }
 
-/* The parameter of the first grid below node that `chosen`, an argument's name or NULL, is not; NULL: none. */
+/* The parameter of the first grid below node; not `chosen`, a name or NULL.  NULL: there is none. */
 static const char *
 name_of_grid(const KmNode *node, const char *chosen)
 {
@@ -195,12 +195,14 @@ name_of_grid(const KmNode *node, const char *chosen)
 static void
 list_criteria(const KmEstimatorType *estimator, size_t size, char *out)
 {
-    size_t i = 0, length = 0;
+    const KmParam *param = estimator->signature.params;
+    size_t length = 0;
 
-    while (strcmp(estimator->signature.params[i].name, "select") != 0)
-        i++;
-    for (const char *const *word = estimator->signature.params[i].words; *word != NULL && length < size; word++)
-        length += (size_t) snprintf(out + length, size - length, "%sselect=%s", length > 0 ? " or " : "", *word);
+    while (strcmp(param->name, "select") != 0)
+        param++;
+    for (const char *const *word = param->words; *word != NULL && length < size; word++)
+        length += (size_t) snprintf(out + length, size - length, "%sselect=%s", length > 0 ? " or " : "",
+                                    *word);
 }
 
 static KmStatus

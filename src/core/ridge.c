@@ -79,8 +79,8 @@ singular(KmContext *ctx, size_t pivot, size_t constant, double lambda)
     km_fail(ctx, KM_SINGULAR, "ridge: the features are linearly dependent at feature %zu, with lambda = %g",
             pivot + 1, lambda);
     if (pivot == constant)
-        return km_hint(ctx, KM_SINGULAR, "Feature %zu is constant, as the intercept is: use intercept=false, or "
-                       "lambda > 0.", pivot + 1);
+        return km_hint(ctx, KM_SINGULAR, "Feature %zu is constant, as the intercept is: use intercept=false, "
+                       "or lambda > 0.", pivot + 1);
     return km_hint(ctx, KM_SINGULAR, "Use a larger lambda, or leave out features that follow from others.");
 }
 

@@ -123,21 +123,22 @@ static KmStatus
 wrong_kind(const Target *target)
 {
     char kinds[300], number[KM_NUMBER_SIZE];
-    const char *example;
+    const char *example = target->param->standard;
 
     if (km_is_grid(target->node))
         return km_node_fail(target->ctx, target->node, "a grid cannot stand for parameter \"%s\" of %s",
                             target->param->name, target->signature->name);
     describe_kinds(target->param, sizeof kinds, kinds);
-    example = target->param->standard != NULL && target->param->standard[0] == '[' ? target->param->standard : NULL;
+    if (example != NULL && example[0] != '[')
+        example = NULL;
     km_node_fail(target->ctx, target->node, "parameter \"%s\" of %s must be %s%s%s", target->param->name,
                  target->signature->name, kinds, example == NULL ? "" : ", such as ",
                  example == NULL ? "" : example);
     if (target->param->kinds != KM_KIND_KERNEL || target->node->kind != KM_NODE_NUMBER)
         return KM_INVALID;
     km_number_print(target->node->number, number);
-    return km_hint(target->ctx, KM_INVALID, "A kernel is such as rbf or linear; the constant one is constant(%s).",
-                   number);
+    return km_hint(target->ctx, KM_INVALID,
+                   "A kernel is such as rbf or linear; the constant one is constant(%s).", number);
 }
 
 static unsigned

@@ -373,7 +373,8 @@ take_label(Parser *p, const char **out)
     if (km_is_name_start(c))
         return take_name(p, false, out);
     syntax_error(p, p->at, "expected a label");
-    return km_hint(p->ctx, KM_SYNTAX, "Write a name as it is, other text in single quotes: {ham: 2, 'not ham': 1}.");
+    return km_hint(p->ctx, KM_SYNTAX,
+                   "Write a name as it is, other text in single quotes: {ham: 2, 'not ham': 1}.");
 }
 
 static KmStatus
