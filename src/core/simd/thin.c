@@ -101,15 +101,16 @@ list_panels(size_t panels, KmThinList x, float scale, const float *panel, size_t
 
     for (size_t e = 0; e < x.n; e += KM_THIN_GROUP)
         KM_UNROLL
-        for (size_t k = e; k < e + KM_THIN_GROUP; k++)
+        for (size_t k = 0; k < KM_THIN_GROUP; k++)
         {
-            const float *z = panel + x.place[k];
+            const float *z = panel + x.place[e + k];
 
             KM_UNROLL
             for (size_t p = 0; p < panels; p++)
                 KM_UNROLL
                 for (size_t v = 0; v < PANEL_VECTORS; v++)
-                    sum[p][v] = add_product(x.value[k], vf_load(z + p * size + v * KM_LANES_F32), sum[p][v]);
+                    sum[p][v] = add_product(x.value[e + k], vf_load(z + p * size + v * KM_LANES_F32),
+                                            sum[p][v]);
         }
     KM_UNROLL
     for (size_t p = 0; p < panels; p++)
