@@ -58,7 +58,8 @@ def rounds(form, sides, repeat):
 def first_results(job, form, server, libraries):
     """How good the answers are, and the memory that the first form took, as text for each side."""
     ours = {name: server.measure(name) for name in job.measures}
-    texts = {name: report.measured({m: MEASURES[m].peer(side) for m in job.measures}, ours)
+    shared = [name for name in job.measures if MEASURES[name].peer]
+    texts = {name: report.measured({m: MEASURES[m].peer(side) for m in shared}, ours)
              for name, side in libraries.items()}
     mine = [report.measured(ours)] if ours else []
     if job.room is not None:

@@ -41,7 +41,7 @@ FORMS = {
 @dataclass(frozen=True)
 class Measure:
     ours: str                       # an expression
-    peer: Callable                  # of a Peer
+    peer: Callable                  # of a Peer; None: ours alone
     digits: int = 5
     agree: float = None             # a larger relative difference between the two is marked
 
@@ -59,6 +59,7 @@ MEASURES = {
                          lambda peer: np.mean(peer.distribution()[1]), agree=1e-6),
     "objective": Measure(model_info("objective"), lambda peer: peers.svm_objective(peer.model, peer.rows.y),
                          digits=9, agree=1e-6),
+    "rows kept": Measure(model_info("rows_kept"), None, digits=9),
     "log likelihood": Measure(model_info("log_marginal_likelihood"),
                               lambda peer: peer.model.log_likelihood, digits=9),
 }

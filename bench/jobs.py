@@ -74,7 +74,7 @@ BOTH = ("sklearn", "intelex")
 MACHINE = dict(
     forms={"fit": beside(3.5, *BOTH), "predict_w": beside(1.5, *BOTH), "predict": beside(None, *BOTH)},
     room=lambda n: GB)
-CLASSES, VALUES = ("accuracy", "objective"), ("rmse", "objective")
+CLASSES, VALUES = ("accuracy", "objective", "rows kept"), ("rmse", "objective", "rows kept")
 A9A = dict(data="a9a", learner="svc(rbf(gamma=0.05), c=1)", peer=lambda lib: lib.SVC(C=1, gamma=0.05),
            train="id <= 32561", test="id > 32561", scaled=False)
 SMALL = dict(forms={form: beside(1) for form in ("fit", "predict_w", "predict")}, measures=CLASSES)

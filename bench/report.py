@@ -18,8 +18,9 @@ SQL statement, scan of the table included; a peer has its rows in memory.  Both 
 numbers, standardised beforehand where that suits the job.  Primitives are the operations that
 bound a form, measured alone in the same rounds (bench/primitives.c); likelihood is one evaluation
 with its gradient, in kernelml by the function that its search calls (bench/likelihood.c).  Results
-stand beside the first form: in brackets the relative difference from kernelml's, and the memory of
-its own that the backend took at the peak, of what it may.  A "!" marks what is missed.
+stand beside the first form: in brackets the relative difference from kernelml's; of a machine the
+rows of the kernel matrix that were kept at once; and the memory of its own that the backend took at
+the peak, of what it may.  A "!" marks what is missed.
 """
 CLOCKS = {"wall": "the wall clock", "cpu": "processor time"}
 TITLES = {**peers.TITLES, "primitives": "primitives"}

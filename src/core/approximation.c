@@ -8,7 +8,7 @@
 #include "sizes.h"
 
 #define ERROR_ROWS 200
-#define TRACE_ROWS 500
+#define TRACE_ROWS 300
 
 /* At most `most` distinct rows, evenly spaced: of rows in canonical order, from all over the table. */
 typedef struct Sample

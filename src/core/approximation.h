@@ -10,7 +10,7 @@
 /* kernel_error: |ZZ' - K| / |K| in the Frobenius norm, over at most 200 rows x of n. */
 extern KmStatus km_approximation_error(KmContext *ctx, const KmKernel *kernel, const KmStep *step, size_t n,
                                        const double *x, KmModel *model);
-/* residual_trace: the share of the kernel's trace that is not in the features, over at most 500 rows. */
+/* residual_trace: the share of the kernel's trace that is not in the features, over at most 300 rows. */
 extern KmStatus km_approximation_residual(KmContext *ctx, const KmKernel *kernel, const KmStep *step,
                                           size_t n, const double *x, KmModel *model);
 
