@@ -420,6 +420,7 @@ kml_matrix_make(size_t rows, size_t columns, double **values)
         return PointerGetDatum(construct_empty_array(FLOAT8OID));
     }
     array = palloc(header + n * sizeof(double));
+    km_advise_huge_pages(array, header + n * sizeof(double));
     SET_VARSIZE(array, header + n * sizeof(double));
     array->ndim = ndim;
     array->dataoffset = 0;
