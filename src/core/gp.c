@@ -39,14 +39,6 @@ check(KmContext *ctx, const KmArgs *args)
 
 /* ---- fitting ---- */
 
-static KmStatus
-add_number(KmContext *ctx, KmModel *model, const char *name, double value)
-{
-    if (!isfinite(value))
-        return km_fail(ctx, KM_RANGE, "gaussian process: %s is too large for double precision", name);
-    return km_model_add_fact(ctx, model, name, KM_FACT_NUMBER, value);
-}
-
 /* loo_log_density: sum of the log densities of the rows, each given the others; loo_mse, weighted. */
 static KmStatus
 add_leave_one_out(KmContext *ctx, const KmGpSystem *system, KmModel *model)
@@ -66,15 +58,16 @@ add_leave_one_out(KmContext *ctx, const KmGpSystem *system, KmModel *model)
         weight += w;
     }
     km_free(ctx, inverse_diagonal);
-    KM_TRY(add_number(ctx, model, "loo_log_density", density));
-    return add_number(ctx, model, "loo_mse", squares / weight);
+    KM_TRY(km_model_add_number(ctx, model, "gaussian process", "loo_log_density", density));
+    return km_model_add_number(ctx, model, "gaussian process", "loo_mse", squares / weight);
 }
 
 static KmStatus
 add_facts(KmContext *ctx, const KmArgs *args, const KmGpSystem *system, KmModel *model)
 {
-    KM_TRY(add_number(ctx, model, "log_marginal_likelihood", system->likelihood));
-    KM_TRY(add_number(ctx, model, "jitter", system->jitter));
+    KM_TRY(km_model_add_number(ctx, model, "gaussian process", "log_marginal_likelihood",
+                               system->likelihood));
+    KM_TRY(km_model_add_number(ctx, model, "gaussian process", "jitter", system->jitter));
     if (system->jitter > 0.0)
         km_warn(ctx, "covariance matrix of %zu rows is singular to working precision: %g was added to the "
                 "noise", system->table->n, system->jitter);

@@ -183,14 +183,6 @@ factor_system(KmContext *ctx, KmKrr *krr)
     return KM_OK;
 }
 
-static KmStatus
-add_number(KmContext *ctx, KmModel *model, const char *name, double value)
-{
-    if (!isfinite(value))
-        return km_fail(ctx, KM_RANGE, "kernel ridge: %s is too large for double precision", name);
-    return km_model_add_fact(ctx, model, name, KM_FACT_NUMBER, value);
-}
-
 /* GCV has no value where the degrees of freedom use up the rows (lambda = 0). */
 static KmStatus
 add_scores(KmContext *ctx, const KmKrr *krr, KmModel *model)
@@ -198,9 +190,9 @@ add_scores(KmContext *ctx, const KmKrr *krr, KmModel *model)
     KmKrrScores scores;
 
     KM_TRY(km_krr_scores_of_factor(ctx, krr, &scores));
-    KM_TRY(add_number(ctx, model, "effective_df", scores.effective_df));
-    KM_TRY(add_number(ctx, model, "loo_mse", scores.loo_mse));
-    return isinf(scores.gcv) ? KM_OK : add_number(ctx, model, "gcv", scores.gcv);
+    KM_TRY(km_model_add_number(ctx, model, "kernel ridge", "effective_df", scores.effective_df));
+    KM_TRY(km_model_add_number(ctx, model, "kernel ridge", "loo_mse", scores.loo_mse));
+    return isinf(scores.gcv) ? KM_OK : km_model_add_number(ctx, model, "kernel ridge", "gcv", scores.gcv);
 }
 
 static KmStatus
@@ -216,7 +208,7 @@ solve_exactly(KmContext *ctx, const KmArgs *args, KmKrr *krr, KmModel *model)
     if (is_given(args, "select") || km_arg_number(args, "loo") != 0.0)
         KM_TRY(add_scores(ctx, krr, model));
     km_free(ctx, krr->a);
-    return add_number(ctx, model, "jitter", krr->jitter);
+    return km_model_add_number(ctx, model, "kernel ridge", "jitter", krr->jitter);
 }
 
 /* ---- fitting ---- */

@@ -3,6 +3,7 @@
  */
 #include "model.h"
 
+#include <math.h>
 #include <string.h>
 
 KmStatus
@@ -64,6 +65,14 @@ KmStatus
 km_model_add_fact(KmContext *ctx, KmModel *model, const char *name, KmFactKind kind, double number)
 {
     return add_fact(ctx, model, (KmFact) {name, kind, number, NULL});
+}
+
+KmStatus
+km_model_add_number(KmContext *ctx, KmModel *model, const char *what, const char *name, double value)
+{
+    if (!isfinite(value))
+        return km_fail(ctx, KM_RANGE, "%s: %s is too large for double precision", what, name);
+    return km_model_add_fact(ctx, model, name, KM_FACT_NUMBER, value);
 }
 
 KmStatus

@@ -65,6 +65,9 @@ extern KmStatus km_model_add_tail(KmContext *ctx, KmModel *model, const char *na
                                   size_t columns, double *data);
 extern KmStatus km_model_add_fact(KmContext *ctx, KmModel *model, const char *name, KmFactKind kind,
                                   double number);
+/* A number that must be finite, else KM_RANGE in the name of `what`. */
+extern KmStatus km_model_add_number(KmContext *ctx, KmModel *model, const char *what, const char *name,
+                                    double value);
 extern KmStatus km_model_add_text(KmContext *ctx, KmModel *model, const char *name, const char *text);
 /* NULL when absent. */
 extern const KmArray *km_model_array(const KmModel *model, const char *name);

@@ -316,12 +316,13 @@ fit_steps(KmContext *ctx, KmLearner *learner, KmTable *rows, KmModel *notes, KmS
     {
         KmStage *stage = &learner->step[i];
         const double *before = rows->x;
-        bool is_last = i + 1 == learner->n_steps, streams;
+        bool is_last = i + 1 == learner->n_steps, streams = false;
 
         KM_TRY(resolve_stage(ctx, stage, rows));
         KM_TRY(prepare_stage(ctx, stage, rows->d, last));
-        KM_TRY(km_learner_streams(ctx, learner, &streams));
-        if (stage->type->describe != NULL && !(is_last && streams))
+        if (is_last)
+            KM_TRY(km_learner_streams(ctx, learner, &streams));
+        if (stage->type->describe != NULL && !streams)
             KM_TRY(stage->type->describe(ctx, &stage->args, last, rows->n, rows->x, notes));
         if (is_last && leaves_last(learner))
             continue;
