@@ -5,45 +5,7 @@
 #ifndef KM_TEST_RANDOM_KERNELS_H
 #define KM_TEST_RANDOM_KERNELS_H
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "kernel.h"
-#include "numbers.h"
-
-static KmContext *ctx;
-
-static inline int
-set_up(void **state)
-{
-    (void) state;
-    ctx = km_context_create((size_t) 1 << 30);
-    return ctx == NULL;
-}
-
-static inline int
-tear_down(void **state)
-{
-    (void) state;
-    km_context_destroy(ctx);
-    return 0;
-}
-
-static inline KmKernel *
-parse(const char *text)
-{
-    KmKernel *kernel;
-
-    if (km_kernel_parse(ctx, text, strlen(text), &kernel) != KM_OK)
-        fail_msg("%s: %s", text, ctx->message);
-    return kernel;
-}
+#include "kernel_support.h"
 
 /* One @ stands for a list of d positive numbers, # for two rows of them, ~ for d + 1 numbers of any sign. */
 static const char *const leaf_texts[] = {

@@ -1,29 +1,10 @@
 /*
  * test_bessel.c: the Matérn function against 50 digits, its closed forms, its limits.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "context_support.h"
 
 #include "bessel.h"
 #include "matern_reference.h"
-
-static int set_up(void **state)
-{
-    *state = km_context_create((size_t) 1 << 28);
-    return *state == NULL;
-}
-
-static int tear_down(void **state)
-{
-    km_context_destroy(*state);
-    return 0;
-}
 
 static KmMatern *create(KmContext *ctx, double nu)
 {

@@ -2,39 +2,14 @@
  * test_cholesky.c: the factorisation against closed forms and long double, its
  * solves, its diagonal of the inverse, jitter, and cancellation.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "context_support.h"
 
 #include "cholesky.h"
-#include "numbers.h"
 #include "polling.h"
 
 /* Sizes around the edges of panels (256) and tiles (1024). */
 static const size_t sizes[] = {1, 2, 3, 64, 255, 256, 257, 512, 513, 700, 1279, 1281, 1537, 2305};
 #define N_SIZES (sizeof sizes / sizeof *sizes)
-
-static KmContext *ctx;
-
-static int
-set_up(void **state)
-{
-    (void) state;
-    ctx = km_context_create(SIZE_MAX);
-    return ctx == NULL;
-}
-
-static int
-tear_down(void **state)
-{
-    (void) state;
-    km_context_destroy(ctx);
-    return 0;
-}
 
 /* n x n with row stride ld; NaN above the diagonal, which nobody may read or write. */
 static double *

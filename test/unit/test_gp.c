@@ -2,50 +2,14 @@
  * test_gp.c: Gaussian process regression against long double elimination; distributions in all forms, the
  * marginal likelihood's maximum, draws, weights, limits, cancellation, models that are not to be trusted.
  */
-#include "gp_support.h"
+#include "regression.h"
 
 #include <float.h>
 
 #include "cholesky.h"
 #include "draws.h"
+#include "elimination.h"
 #include "maximise.h"
-
-static double *
-new_doubles(size_t n)
-{
-    double *out;
-
-    assert_int_equal(km_alloc_zero(ctx, n, &out), KM_OK);
-    return out;
-}
-
-static double *
-uniforms(size_t n, uint64_t seed, double low, double high)
-{
-    double *out = new_doubles(n);
-
-    for (size_t i = 0; i < n; i++)
-        out[i] = next_uniform(&seed, low, high);
-    return out;
-}
-
-static KmStatus
-try_fit(const char *text, size_t n, size_t d, const double *x, const double *y, const double *w,
-        KmModel **out)
-{
-    KmTable table = {.n = n, .d = d, .x = x, .n_targets = 1, .y = y, .w = w};
-
-    return fit_table(text, &table, out);
-}
-
-static KmModel *
-fit(const char *text, size_t n, size_t d, const double *x, const double *y, const double *w)
-{
-    KmModel *model;
-
-    assert_int_equal(try_fit(text, n, d, x, y, w, &model), KM_OK);
-    return model;
-}
 
 /* ---- by elimination ---- */
 
@@ -90,14 +54,14 @@ static void
 test_against_elimination(void **state)
 {
     enum { N = 12, D = 3 };
-    const double *x = uniforms(N * D, 1, -1, 1), *y = uniforms(N, 2, -2, 2), *w = uniforms(N, 3, 0.3, 3);
+    const double *x = uniforms(N * D, -1, 1, 1), *y = uniforms(N, -2, 2, 2), *w = uniforms(N, 0.3, 3, 3);
     const KmModel *model = fit("gp(2*rbf(gamma=0.7), noise=0.05, center=false)", N, D, x, y, w);
     const KmScorer *scorer = scorer_of(model);
 
     (void) state;
     for (uint64_t q = 0; q < 20; q++)
     {
-        const double *z = uniforms(D, 100 + q, -2, 2);
+        const double *z = uniforms(D, -2, 2, 100 + q);
         double got[2], alone, mean, variance, likelihood;
 
         expected_at(N, D, x, y, w, 0.05, z, &mean, &variance, &likelihood);
@@ -117,10 +81,10 @@ static void
 test_forms_agree(void **state)
 {
     enum { N = 300, D = 2, M = 1100 };
-    const double *x = uniforms(N * D, 4, -3, 3), *y = uniforms(N, 5, -1, 1);
+    const double *x = uniforms(N * D, -3, 3, 4), *y = uniforms(N, -1, 1, 5);
     const char *text = "scale | gp(rbf(gamma=0.5) + 0.1*linear, noise=0.01)";
     const KmScorer *scorer = scorer_of(fit(text, N, D, x, y, NULL));
-    double *z = uniforms(M * D, 6, -4, 4), *block = new_doubles(2 * M), *batch = new_doubles(2 * M), one[2];
+    double *z = uniforms(M * D, -4, 4, 6), *block = new_doubles(2 * M), *batch = new_doubles(2 * M), one[2];
 
     (void) state;
     z[7 * D] = NAN;
@@ -145,7 +109,7 @@ static void
 test_covariance(void **state)
 {
     enum { N = 50, M = 30 };
-    const double *x = uniforms(N, 7, -3, 3), *y = uniforms(N, 8, -1, 1), *z = uniforms(M, 9, -4, 4);
+    const double *x = uniforms(N, -3, 3, 7), *y = uniforms(N, -1, 1, 8), *z = uniforms(M, -4, 4, 9);
     const KmScorer *scorer = scorer_of(fit("gp(rbf(gamma=0.5) + white(0.2), noise=0.1)", N, 1, x, y, NULL));
     double *moments = new_doubles(2 * M), *mean = new_doubles(M), *covariance = new_doubles(M * M), scale;
 
@@ -168,7 +132,7 @@ test_draws(void **state)
 {
     enum { M = 40, DRAWS = 4000 };
     const char *text = "rbf(gamma=0.5)";
-    double *x = uniforms(M, 10, -1, 1), *out = new_doubles(M * DRAWS), *again = new_doubles(M), sum = 0;
+    double *x = uniforms(M, -1, 1, 10), *out = new_doubles(M * DRAWS), *again = new_doubles(M), sum = 0;
     KmKernel *kernel;
 
     (void) state;
@@ -198,7 +162,7 @@ test_inverse(void **state)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
     {
         size_t n = sizes[s], ld = n + 3, pivot;
-        double *a = uniforms(n * ld, 11, -1, 1), *copy = new_doubles(n * ld);
+        double *a = uniforms(n * ld, -1, 1, 11), *copy = new_doubles(n * ld);
 
         for (size_t i = 0; i < n; i++)
             a[i * ld + i] = (double) n;
@@ -296,8 +260,8 @@ test_optimum(void **state)
 {
     enum { N = 80 };
     const char *text = "gp(1*matern(nu=2.5, length_scale=1), optimize=true, restarts=1)";
-    const double *x = uniforms(N, 12, 0, 10), step = 1e-4;
-    double *y = uniforms(N, 13, -0.3, 0.3), scale, length, noise, best;
+    const double *x = uniforms(N, 0, 10, 12), step = 1e-4;
+    double *y = uniforms(N, -0.3, 0.3, 13), scale, length, noise, best;
     KmModel *model, *again;
 
     (void) state;
@@ -328,14 +292,15 @@ test_limits(void **state)
 {
     enum { N = 60000 };
     const double *x = new_doubles(N);
+    KmTable some = table_of(12000, 1, x, x, NULL), all = table_of(N, 1, x, x, NULL);
     KmModel *model;
     size_t peak = ctx->peak_bytes;
 
     (void) state;
-    assert_int_equal(try_fit("gp", 12000, 1, x, x, NULL, &model), KM_LIMIT);
+    assert_int_equal(try_fit("gp", &some, &model), KM_LIMIT);
     assert_non_null(strstr(ctx->hint, "variance=false"));
     ctx->max_bytes = (size_t) 1 << 30;
-    assert_int_equal(try_fit("gp(variance=false)", N, 1, x, x, NULL, &model), KM_MEMORY);
+    assert_int_equal(try_fit("gp(variance=false)", &all, &model), KM_MEMORY);
     assert_true(ctx->peak_bytes < peak + 10 * N);
 }
 
@@ -343,14 +308,14 @@ static void
 test_cancelling(void **state)
 {
     enum { N = 1500, D = 2 };
-    const double *x = uniforms(N * D, 14, -3, 3), *y = uniforms(N, 15, -1, 1);
+    const double *x = uniforms(N * D, -3, 3, 14), *y = uniforms(N, -1, 1, 15);
+    KmTable table = table_of(N, D, x, y, NULL);
     Polling polling;
     KmModel *model;
 
     (void) state;
     polling_start(ctx, &polling, 400);
-    assert_int_equal(try_fit("gp(rbf(length_scale=[1, 1]), optimize=true)", N, D, x, y, NULL, &model),
-                     KM_CANCELLED);
+    assert_int_equal(try_fit("gp(rbf(length_scale=[1, 1]), optimize=true)", &table, &model), KM_CANCELLED);
     polling_end(ctx, &polling);
     assert_int_equal(polling.calls, 400);
 }
@@ -359,7 +324,7 @@ static void
 test_bad_models(void **state)
 {
     enum { N = 5 };
-    const double *x = uniforms(N, 16, -3, 3), *y = uniforms(N, 17, -1, 1);
+    const double *x = uniforms(N, -3, 3, 16), *y = uniforms(N, -1, 1, 17);
     KmModel *model = fit("gp", N, 1, x, y, NULL);
     KmArray *factor = (KmArray *) km_model_array(model, "factor");
     double moments[2];
@@ -382,12 +347,13 @@ static void
 test_jitter(void **state)
 {
     enum { N = 40 };
-    const double *x = uniforms(N, 18, 0, 1e-3), *y = uniforms(N, 19, -1, 1);
-    KmModel *model = fit("gp(rbf(gamma=1), noise=1e-300)", N, 1, x, y, NULL);
+    const double *x = uniforms(N, 0, 1e-3, 18), *y = uniforms(N, -1, 1, 19);
+    KmTable table = table_of(N, 1, x, y, NULL);
+    KmModel *model = fit_table("gp(rbf(gamma=1), noise=1e-300)", &table);
 
     (void) state;
     assert_true(fact(model, "jitter") > 0.0);
-    assert_int_equal(try_fit("gp(rbf(gamma=1), noise=0)", N, 1, x, y, NULL, &model), KM_SINGULAR);
+    assert_int_equal(try_fit("gp(rbf(gamma=1), noise=0)", &table, &model), KM_SINGULAR);
     assert_non_null(strstr(ctx->hint, "noise > 0"));
 }
 

@@ -2,7 +2,9 @@
  * test_gpc.c: Gaussian process classification: the mode's own equation, the likelihood by elimination,
  * probabilities by fine sums, weights, errors, cancellation.
  */
-#include "gp_support.h"
+#include "regression.h"
+
+#include "elimination.h"
 
 #define N 10
 #define D 2
@@ -11,21 +13,21 @@ static const char *names[] = {"a", "b", "c"};
 static double numbers[] = {NAN, NAN, NAN};
 
 static KmStatus
-try_fit(const char *text, size_t n, size_t d, const double *x, size_t k, const uint32_t *label,
-        const double *w, KmModel **out)
+try_classify(const char *text, size_t n, size_t d, const double *x, size_t k, const uint32_t *label,
+             const double *w, KmModel **out)
 {
     KmClasses classes = {.n = k, .kind = KM_LABEL_TEXT, .text = names, .number = numbers};
     KmTable table = {.n = n, .d = d, .x = x, .label = label, .classes = &classes, .w = w};
 
-    return fit_table(text, &table, out);
+    return try_fit(text, &table, out);
 }
 
 static KmScorer *
-fit(const char *text, size_t n, size_t d, const double *x, const uint32_t *label, const double *w)
+classify(const char *text, size_t n, size_t d, const double *x, const uint32_t *label, const double *w)
 {
     KmModel *model;
 
-    assert_int_equal(try_fit(text, n, d, x, 2, label, w, &model), KM_OK);
+    assert_int_equal(try_classify(text, n, d, x, 2, label, w, &model), KM_OK);
     return scorer_of(model);
 }
 
@@ -62,7 +64,7 @@ test_mode_likelihood_variance(void **state)
     random_rows(x, label);
     for (size_t i = 0; i < N; i++)
         w[i] = 0.5 + 0.25 * (double) i;
-    scorer = fit("gpc(4*rbf(gamma=0.5))", N, D, x, label, w);
+    scorer = classify("gpc(4*rbf(gamma=0.5))", N, D, x, label, w);
     assert_int_equal(km_scorer_values(ctx, scorer, N, x, f), KM_OK);
     for (size_t i = 0; i < N; i++)
     {
@@ -129,7 +131,7 @@ test_probabilities(void **state)
         KmScorer *scorer;
 
         snprintf(text, sizeof text, "gpc(%g*rbf(gamma=1))", scales[s]);
-        scorer = fit(text, 2, 1, x, label, NULL);
+        scorer = classify(text, 2, 1, x, label, NULL);
         for (size_t q = 0; q < sizeof queries / sizeof *queries; q++)
         {
             double moments[2], proba[2];
@@ -148,7 +150,7 @@ test_symmetry(void **state)
 {
     static const double x[] = {-1, 1}, middle = 0;
     static const uint32_t label[] = {0, 1};
-    KmScorer *scorer = fit("gpc(rbf(gamma=1))", 2, 1, x, label, NULL);
+    KmScorer *scorer = classify("gpc(rbf(gamma=1))", 2, 1, x, label, NULL);
     double value, proba[2], nan = NAN;
 
     (void) state;
@@ -164,6 +166,7 @@ test_symmetry(void **state)
 static void
 test_weights_are_repeated_rows(void **state)
 {
+    const char *text = "gpc(4*rbf(gamma=0.5))";
     double x[N * D], w[N], many_x[3 * N * D], z[D] = {0.1, 0.2}, once[2], repeated[2];
     uint32_t label[N], many_label[3 * N];
     size_t n = 0;
@@ -179,10 +182,9 @@ test_weights_are_repeated_rows(void **state)
             many_label[n] = label[i];
         }
     }
-    assert_int_equal(km_scorer_proba(ctx, fit("gpc(4*rbf(gamma=0.5))", N, D, x, label, w), 1, z, once),
+    assert_int_equal(km_scorer_proba(ctx, classify(text, N, D, x, label, w), 1, z, once), KM_OK);
+    assert_int_equal(km_scorer_proba(ctx, classify(text, n, D, many_x, many_label, NULL), 1, z, repeated),
                      KM_OK);
-    assert_int_equal(km_scorer_proba(ctx, fit("gpc(4*rbf(gamma=0.5))", n, D, many_x, many_label, NULL), 1, z,
-                                     repeated), KM_OK);
     assert_close(once[1], repeated[1], 1e-10);
 }
 
@@ -196,7 +198,7 @@ test_strong_kernel(void **state)
 
     (void) state;
     random_rows(x, label);
-    scorer = fit("gpc(1000000*rbf(gamma=5))", N, D, x, label, NULL);
+    scorer = classify("gpc(1000000*rbf(gamma=5))", N, D, x, label, NULL);
     assert_true(fact(scorer->model, "converged") == 1.0);
     assert_int_equal(km_scorer_values(ctx, scorer, N, x, f), KM_OK);
     for (size_t i = 0; i < N; i++)
@@ -213,12 +215,12 @@ test_errors(void **state)
     (void) state;
     random_rows(x, label);
     label[0] = 2;
-    assert_int_equal(try_fit("gpc", N, D, x, 3, label, NULL, &model), KM_UNSUPPORTED);
+    assert_int_equal(try_classify("gpc", N, D, x, 3, label, NULL, &model), KM_UNSUPPORTED);
     assert_non_null(strstr(ctx->message, "got 3"));
     memset(label, 0, sizeof label);
-    assert_int_equal(try_fit("gpc", N, D, x, 1, label, NULL, &model), KM_DATA);
+    assert_int_equal(try_classify("gpc", N, D, x, 1, label, NULL, &model), KM_DATA);
     random_rows(x, label);
-    assert_int_equal(try_fit("gpc(1000000*sigmoid(gamma=1, coef0=-2))", N, D, x, 2, label, NULL, &model),
+    assert_int_equal(try_classify("gpc(1000000*sigmoid(gamma=1, coef0=-2))", N, D, x, 2, label, NULL, &model),
                      KM_SINGULAR);
 }
 
@@ -241,7 +243,7 @@ test_cancelling(void **state)
         label[i] = sin(x[i]) > 0;
     }
     polling_start(ctx, &polling, 60);
-    assert_int_equal(try_fit("gpc", MANY, 1, x, 2, label, NULL, &model), KM_CANCELLED);
+    assert_int_equal(try_classify("gpc", MANY, 1, x, 2, label, NULL, &model), KM_CANCELLED);
     polling_end(ctx, &polling);
     assert_int_equal(polling.calls, 60);
 }

@@ -2,53 +2,19 @@
  * test_gram.c: whole Gram matrices, eigenvalues against closed forms and reference
  * values, and the test for positive semidefiniteness.
  */
-#include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
+#include "kernel_support.h"
 
-#include <cmocka.h>
+#include <float.h>
 
 #include "gram.h"
-#include "numbers.h"
 #include "polling.h"
-
-static KmContext *ctx;
-
-static int
-set_up(void **state)
-{
-    (void) state;
-    ctx = km_context_create(SIZE_MAX);
-    return ctx == NULL;
-}
-
-static int
-tear_down(void **state)
-{
-    (void) state;
-    km_context_destroy(ctx);
-    return 0;
-}
-
-static double *
-new_doubles(size_t n)
-{
-    double *out;
-
-    assert_int_equal(km_alloc_zero(ctx, n, &out), KM_OK);
-    return out;
-}
 
 static KmStatus
 try_gram(const char *text, size_t n, size_t d, const double *x, bool full, size_t ld, double *out)
 {
-    KmKernel *kernel;
+    KmKernel *kernel = parse(text);
     KmPoints *points;
 
-    assert_int_equal(km_kernel_parse(ctx, text, strlen(text), &kernel), KM_OK);
     KM_TRY(km_points_create(ctx, kernel, n, d, x, NULL, &points));
     return km_gram_fill(ctx, kernel, points, full, ld, out);
 }

@@ -2,30 +2,9 @@
  * test_kernel.c: the language of kernels: canonical text, flags, errors, values learnt from data, spectral
  * samplers.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "context_support.h"
 
 #include "kernel_eval.h"
-#include "numbers.h"
-
-static int set_up(void **state)
-{
-    *state = km_context_create((size_t) 1 << 28);
-    return *state == NULL;
-}
-
-static int tear_down(void **state)
-{
-    km_context_destroy(*state);
-    return 0;
-}
 
 static void assert_near(double got, double expected, double tolerance)
 {

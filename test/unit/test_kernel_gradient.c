@@ -8,32 +8,13 @@
 #include "kernel_gradient.h"
 #include "polling.h"
 
-static double *random_numbers(size_t n, double low, double high, uint64_t seed)
-{
-    double *x;
-
-    assert_int_equal(km_alloc(ctx, n, &x), KM_OK);
-    for (size_t i = 0; i < n; i++)
-        x[i] = next_uniform(&seed, low, high);
-    return x;
-}
-
-static KmPoints *make_points(const KmKernel *kernel, size_t n, size_t d, const double *x)
-{
-    KmPoints *points;
-
-    if (km_points_create(ctx, kernel, n, d, x, NULL, &points) != KM_OK)
-        fail_msg("%s", ctx->message);
-    return points;
-}
-
 /* sum_ij W_ij K_ij, the lower triangle of W standing for both. */
 static double weighted_sum(const KmKernel *kernel, size_t n, size_t d, const double *x, const double *W)
 {
     double *K, sum = 0;
 
     assert_int_equal(km_alloc(ctx, n * n, &K), KM_OK);
-    assert_int_equal(km_gram_fill(ctx, kernel, make_points(kernel, n, d, x), false, n, K), KM_OK);
+    assert_int_equal(km_gram_fill(ctx, kernel, make_points(kernel, n, d, x, NULL), false, n, K), KM_OK);
     for (size_t i = 0; i < n; i++)
     {
         for (size_t j = 0; j <= i; j++)
@@ -69,7 +50,7 @@ static double difference(const char *text, size_t p, size_t n, size_t d, const d
 /* Relative to the derivative, and to the sum for what cancels in its differences. */
 static void check_gradient(const char *text, size_t n, size_t d, uint64_t seed)
 {
-    const double *x = random_numbers(n * d, 0.01, 0.4, seed), *W = random_numbers(n * n, -1, 1, seed + 1);
+    const double *x = uniforms(n * d, 0.01, 0.4, seed), *W = uniforms(n * n, -1, 1, seed + 1);
     KmKernel *kernel = parse(text);
     KmParameter *parameter;
     size_t count;
@@ -77,7 +58,7 @@ static void check_gradient(const char *text, size_t n, size_t d, uint64_t seed)
 
     assert_int_equal(km_kernel_parameters(ctx, kernel, &count, &parameter), KM_OK);
     assert_int_equal(km_alloc(ctx, count, &gradient), KM_OK);
-    assert_int_equal(km_kernel_gradient(ctx, kernel, make_points(kernel, n, d, x), n, W, gradient), KM_OK);
+    assert_int_equal(km_kernel_gradient(ctx, kernel, make_points(kernel, n, d, x, NULL), n, W, gradient), KM_OK);
     for (size_t p = 0; p < count; p++)
     {
         double expected = difference(text, p, n, d, x, W), scale = fabs(weighted_sum(kernel, n, d, x, W));
@@ -237,8 +218,8 @@ static void test_polls_and_stops(void **state)
 {
     size_t n = 1500, d = 10;
     KmKernel *kernel = parse("rbf(length_scale=[1, 1, 1, 1, 1, 1, 1, 1, 1, 1])*cauchy");
-    KmPoints *points = make_points(kernel, n, d, random_numbers(n * d, 0, 1, 1));
-    const double *W = random_numbers(n * n, -1, 1, 2);
+    KmPoints *points = make_points(kernel, n, d, uniforms(n * d, 0, 1, 1), NULL);
+    const double *W = uniforms(n * n, -1, 1, 2);
     double gradient[11];
     Polling polling;
 

@@ -2,22 +2,11 @@
  * test_kernel_tools.c: distances in feature space against long double, eigenvectors against
  * their definition, norms and degrees of freedom against their sums.
  */
-#include <stdlib.h>
+#include "kernel_support.h"
+#include "regression.h"
 
-#include "krr_support.h"
 #include "gram.h"
 #include "kernel_tools.h"
-#include "numbers.h"
-#include "polling.h"
-
-static KmKernel *
-parse(const char *text)
-{
-    KmKernel *kernel;
-
-    assert_int_equal(km_kernel_parse(ctx, text, strlen(text), &kernel), KM_OK);
-    return kernel;
-}
 
 static double
 distance(const char *text, size_t d, const double *x, const double *z)

@@ -2,19 +2,9 @@
  * test_krr.c: kernel ridge regression against worked examples, reference values
  * (scikit-learn KernelRidge, explicit leave-one-out), weights, limits, cancellation.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "regression.h"
 
-#include <cmocka.h>
-
-#include "krr_support.h"
 #include "learner_types.h"
-#include "numbers.h"
-#include "polling.h"
 
 /* ---- worked examples ---- */
 
@@ -112,7 +102,7 @@ test_several_targets(void **state)
         first[i] = y[2 * i];
         second[i] = y[2 * i + 1];
     }
-    assert_int_equal(try_fit("krr(rbf(gamma=0.5), lambda=0.2, loo=true)", &table, &model), KM_OK);
+    model = fit_table("krr(rbf(gamma=0.5), lambda=0.2, loo=true)", &table);
     both = predict(model, 1, &query);
     assert_close(both[0], *predict(fit("krr(rbf(gamma=0.5), lambda=0.2)", 4, 1, x, first, NULL), 1, &query),
                  1e-14);
@@ -208,7 +198,7 @@ static void
 test_lambda_zero_with_repeated_rows(void **state)
 {
     static const double x[3] = {0.0, 0.0, 1.0}, y[3] = {1.0, 3.0, 5.0};
-    KmTable table = {.n = 3, .d = 1, .x = x, .n_targets = 1, .y = y};
+    KmTable table = table_of(3, 1, x, y, NULL);
     KmModel *model;
 
     (void) state;
@@ -223,7 +213,7 @@ static void
 test_lambda_zero_with_close_rows(void **state)
 {
     double x[200], y[200];
-    KmTable table = {.n = 200, .d = 1, .x = x, .n_targets = 1, .y = y};
+    KmTable table = table_of(200, 1, x, y, NULL);
     KmModel *model;
 
     (void) state;
@@ -234,7 +224,7 @@ test_lambda_zero_with_close_rows(void **state)
     }
     assert_int_equal(try_fit("krr(rbf(gamma=1), lambda=0)", &table, &model), KM_SINGULAR);
     warning[0] = '\0';
-    assert_int_equal(try_fit("krr(rbf(gamma=1), lambda=1e-16)", &table, &model), KM_OK);
+    model = fit_table("krr(rbf(gamma=1), lambda=1e-16)", &table);
     assert_true(fact(model, "jitter") > 0.0 && fact(model, "jitter") <= 1e-8);
     assert_non_null(strstr(warning, "added to lambda"));
     for (size_t i = 0; i < 200; i++)
@@ -260,7 +250,7 @@ static void
 test_indefinite_kernel(void **state)
 {
     double x[50], y[50];
-    KmTable table = {.n = 50, .d = 1, .x = x, .n_targets = 1, .y = y};
+    KmTable table = table_of(50, 1, x, y, NULL);
     KmModel *model;
 
     (void) state;
@@ -310,7 +300,7 @@ test_values_out_of_range(void **state)
 {
     static const double x[3] = {1e160, -1e160}, small[3] = {1.0, 2.0, 3.0}, y[3] = {1.0, 2.0, 3.0};
     static const double large[3] = {1.7e308, 1.7e308, -1.7e308};
-    KmTable table = {.n = 3, .d = 1, .x = x, .n_targets = 1, .y = y};
+    KmTable table = table_of(3, 1, x, y, NULL);
     KmModel *model;
 
     (void) state;
@@ -325,7 +315,7 @@ static void
 test_grid_is_refused(void **state)
 {
     static const double x[2] = {1.0, 2.0}, y[2] = {1.0, 2.0};
-    KmTable table = {.n = 2, .d = 1, .x = x, .n_targets = 1, .y = y};
+    KmTable table = table_of(2, 1, x, y, NULL);
     KmModel *model;
 
     (void) state;
@@ -365,29 +355,12 @@ test_cancel(void **state)
 {
     size_t n = 1500;
     double *x = new_doubles(n), *y = new_doubles(n);
-    KmTable table = {.n = n, .d = 1, .x = x, .n_targets = 1, .y = y};
-    const char *text = "krr(rbf(gamma=1), loo=true)";
-    KmLearner *learner;
-    KmModel *model;
-    Polling polling;
-    size_t calls;
+    KmTable table = table_of(n, 1, x, y, NULL);
 
     (void) state;
     for (size_t i = 0; i < n; i++)
         x[i] = y[i] = (double) i;
-    assert_int_equal(km_learner_parse(ctx, text, strlen(text), &learner), KM_OK);
-    polling_start(ctx, &polling, 0);
-    assert_int_equal(km_learner_fit(ctx, learner, &table, &model), KM_OK);
-    polling_end(ctx, &polling);
-    assert_true(polling.longest < 0.15);
-    calls = polling.calls;
-    for (size_t stop_at = 1; stop_at <= calls; stop_at += calls / 7)
-    {
-        polling_start(ctx, &polling, stop_at);
-        assert_int_equal(km_learner_fit(ctx, learner, &table, &model), KM_CANCELLED);
-        polling_end(ctx, &polling);
-        assert_int_equal(polling.calls, stop_at);
-    }
+    check_stops("krr(rbf(gamma=1), loo=true)", &table);
 }
 
 /* ---- reference values on data sets, from the folder KML_DATA ---- */

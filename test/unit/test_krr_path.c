@@ -2,9 +2,7 @@
  * test_krr_path.c: the choice of lambda by closed-form scores, against fits of every
  * value; kernel ridge regression against ridge regression on explicit features.
  */
-#include "krr_support.h"
-#include "numbers.h"
-#include "polling.h"
+#include "regression.h"
 
 enum { N = 60, D = 3 };
 
@@ -34,10 +32,8 @@ fit_rows(const char *text, const Rows *rows, bool weighted)
 {
     const double *w = weighted ? rows->w : NULL;
     KmTable table = {.n = N, .d = D, .x = rows->x, .n_targets = 2, .y = rows->y, .w = w};
-    KmModel *model;
 
-    assert_int_equal(try_fit(text, &table, &model), KM_OK);
-    return model;
+    return fit_table(text, &table);
 }
 
 /* Every row of the path is what a fit with that lambda reports; the best of them is chosen, and its model is
@@ -98,12 +94,10 @@ test_path_of_many_rows(void **state)
 {
     enum { MANY = 600 };
     double *x = new_doubles(MANY), *y = new_doubles(MANY);
-    KmTable table = {.n = MANY, .d = 1, .x = x, .n_targets = 1, .y = y};
+    KmTable table = table_of(MANY, 1, x, y, NULL);
     const KmArray *path;
-    KmModel *few, *many;
-    KmLearner *learner;
+    const KmModel *few, *many;
     const char *text = "krr(rbf(gamma=3), lambda=grid(9, 1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5), select=gcv)";
-    Polling polling;
     uint64_t seed = 4;
 
     (void) state;
@@ -112,24 +106,13 @@ test_path_of_many_rows(void **state)
         x[i] = next_uniform(&seed, 0.0, 10.0);
         y[i] = cos(x[i]) + next_uniform(&seed, -0.1, 0.1);
     }
-    assert_int_equal(try_fit(text, &table, &many), KM_OK);
+    many = fit_table(text, &table);
     path = km_model_array(many, "lambda_path");
     assert_int_equal(path->rows, 7);
-    assert_int_equal(try_fit("krr(rbf(gamma=3), lambda=grid(9, 1, 1e-1, 1e-2), select=gcv)", &table, &few),
-                     KM_OK);
+    few = fit_table("krr(rbf(gamma=3), lambda=grid(9, 1, 1e-1, 1e-2), select=gcv)", &table);
     for (size_t i = 0; i < 12; i++)
         assert_close(path->data[i], km_model_array(few, "lambda_path")->data[i], 1e-9);
-    assert_int_equal(km_learner_parse(ctx, text, strlen(text), &learner), KM_OK);
-    polling_start(ctx, &polling, 0);
-    assert_int_equal(km_learner_fit(ctx, learner, &table, &many), KM_OK);
-    polling_end(ctx, &polling);
-    assert_true(polling.longest < 0.15);
-    for (size_t calls = polling.calls, stop_at = 1; stop_at <= calls; stop_at += calls / 9)
-    {
-        polling_start(ctx, &polling, stop_at);
-        assert_int_equal(km_learner_fit(ctx, learner, &table, &many), KM_CANCELLED);
-        polling_end(ctx, &polling);
-    }
+    check_stops(text, &table);
 }
 
 /* Values that leave the matrix singular have no score; when none has one, that is an error. */
@@ -137,7 +120,7 @@ static void
 test_path_of_singular_matrices(void **state)
 {
     static const double x[6] = {1.0, 1.0, 2.0, 2.0, 3.0, 4.0}, y[6] = {1.0, 2.0, 1.0, 3.0, 2.0, 0.0};
-    KmTable table = {.n = 6, .d = 1, .x = x, .n_targets = 1, .y = y};
+    KmTable table = table_of(6, 1, x, y, NULL);
     KmModel *model;
 
     (void) state;

@@ -2,10 +2,10 @@
  * test_rpcholesky.c: factors by randomly pivoted Cholesky against what defines them, and
  * kernel ridge regression by conjugate gradients against the exact solution.
  */
-#include "krr_support.h"
+#include "kernel_support.h"
+#include "regression.h"
+
 #include "gram.h"
-#include "numbers.h"
-#include "polling.h"
 #include "rpcholesky.h"
 
 enum { N = 200, D = 2 };
@@ -13,13 +13,10 @@ enum { N = 200, D = 2 };
 static KmPoints *
 random_points(const char *text, uint64_t seed, size_t n, double *x, KmKernel **kernel)
 {
-    KmPoints *points;
-
     for (size_t i = 0; i < n * D; i++)
         x[i] = next_uniform(&seed, -2.0, 2.0);
-    assert_int_equal(km_kernel_parse(ctx, text, strlen(text), kernel), KM_OK);
-    assert_int_equal(km_points_create(ctx, *kernel, n, D, x, NULL, &points), KM_OK);
-    return points;
+    *kernel = parse(text);
+    return make_points(*kernel, n, D, x, NULL);
 }
 
 /* ---- the factor ---- */
@@ -113,13 +110,11 @@ test_first_pivot_distribution(void **state)
     enum { ROWS = 4, SEEDS = 4000 };
     static const double x[ROWS] = {1.0, 2.0, 3.0, 0.5};
     size_t count[ROWS] = {0};
-    KmKernel *kernel;
-    KmPoints *points;
+    const KmKernel *kernel = parse("linear");
+    const KmPoints *points = make_points(kernel, ROWS, 1, x, NULL);
     KmLowRank f;
 
     (void) state;
-    assert_int_equal(km_kernel_parse(ctx, "linear", 6, &kernel), KM_OK);
-    assert_int_equal(km_points_create(ctx, kernel, ROWS, 1, x, NULL, &points), KM_OK);
     for (uint64_t seed = 0; seed < SEEDS; seed++)
     {
         assert_int_equal(km_rpcholesky(ctx, kernel, points, NULL, 1, 0.0, seed, &f), KM_OK);
@@ -143,13 +138,11 @@ test_pairs_of_pivots(void **state)
     static const double x[ROWS] = {0.0, 1000.0, 2000.0}, root[ROWS] = {1.0, 2.0, 3.0};
     double total = 14.0;
     size_t count[ROWS][ROWS] = {{0}};
-    KmKernel *kernel;
-    KmPoints *points;
+    const KmKernel *kernel = parse("rbf(gamma=1)");
+    const KmPoints *points = make_points(kernel, ROWS, 1, x, NULL);
     KmLowRank f;
 
     (void) state;
-    assert_int_equal(km_kernel_parse(ctx, "rbf(gamma=1)", 12, &kernel), KM_OK);
-    assert_int_equal(km_points_create(ctx, kernel, ROWS, 1, x, NULL, &points), KM_OK);
     for (uint64_t seed = 0; seed < SEEDS; seed++)
     {
         assert_int_equal(km_rpcholesky(ctx, kernel, points, root, 2, 0.0, seed, &f), KM_OK);
@@ -171,16 +164,14 @@ static void
 test_repeated_rows(void **state)
 {
     double x[2 * N];
-    KmKernel *kernel;
-    KmPoints *points;
+    const KmKernel *kernel = parse("rbf(gamma=1)");
     KmLowRank f;
 
     (void) state;
     for (size_t i = 0; i < N; i++)
         x[2 * i] = x[2 * i + 1] = (double) (i % 5);
-    assert_int_equal(km_kernel_parse(ctx, "rbf(gamma=1)", 12, &kernel), KM_OK);
-    assert_int_equal(km_points_create(ctx, kernel, N, D, x, NULL, &points), KM_OK);
-    assert_int_equal(km_rpcholesky(ctx, kernel, points, NULL, 100, 0.0, 3, &f), KM_OK);
+    assert_int_equal(km_rpcholesky(ctx, kernel, make_points(kernel, N, D, x, NULL), NULL, 100, 0.0, 3, &f),
+                     KM_OK);
     assert_int_equal(f.rank, 5);
 }
 
@@ -232,15 +223,6 @@ random_table(size_t n, uint64_t seed, bool weighted)
         w[i] = next_uniform(&seed, 0.2, 3.0);
     }
     return (KmTable) {.n = n, .d = D, .x = x, .n_targets = 2, .y = y, .w = weighted ? w : NULL};
-}
-
-static KmModel *
-fit_table(const char *text, const KmTable *table)
-{
-    KmModel *model;
-
-    assert_int_equal(try_fit(text, table, &model), KM_OK);
-    return model;
 }
 
 static void
@@ -334,23 +316,9 @@ static void
 test_cg_stops(void **state)
 {
     KmTable table = random_table(1500, 8, false);
-    const char *text = "krr(rbf(gamma=1), lambda=1e-3, method=cg, rank=200)";
-    KmLearner *learner;
-    KmModel *model;
-    Polling polling;
 
     (void) state;
-    assert_int_equal(km_learner_parse(ctx, text, strlen(text), &learner), KM_OK);
-    polling_start(ctx, &polling, 0);
-    assert_int_equal(km_learner_fit(ctx, learner, &table, &model), KM_OK);
-    polling_end(ctx, &polling);
-    assert_true(polling.longest < 0.15);
-    for (size_t calls = polling.calls, stop_at = 1; stop_at <= calls; stop_at += calls / 9)
-    {
-        polling_start(ctx, &polling, stop_at);
-        assert_int_equal(km_learner_fit(ctx, learner, &table, &model), KM_CANCELLED);
-        polling_end(ctx, &polling);
-    }
+    check_stops("krr(rbf(gamma=1), lambda=1e-3, method=cg, rank=200)", &table);
 }
 
 /* Far less memory than the matrix: 8 n^2 = 128 MB. */

@@ -1,12 +1,7 @@
 /* test_signature.c: binding calls to tables of parameters. */
-#include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
+#include "context_support.h"
 
-#include <cmocka.h>
+#include <float.h>
 
 #include "signature.h"
 
@@ -33,20 +28,6 @@ static const KmSignature linear = {"linear", {NULL}, "kernel", {{.name = NULL}}}
 static const KmSignature mixture = {"mixture", {NULL}, "kernel", {
     {"weights", NULL, KM_KIND_LIST, NULL, 0, DBL_MAX, .required = true},
     {"offset", NULL, KM_KIND_NUMBER, NULL, -DBL_MAX, 3, .open = false}}};
-
-static int
-set_up(void **state)
-{
-    *state = km_context_create((size_t) 1 << 26);
-    return *state == NULL;
-}
-
-static int
-tear_down(void **state)
-{
-    km_context_destroy(*state);
-    return 0;
-}
 
 static KmStatus
 bind(KmContext *ctx, const KmSignature *signature, const char *text, KmNode **node, KmArgs *args)

@@ -1,29 +1,7 @@
 /* test_spec.c: parsing, canonical printing, building of syntax trees. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "context_support.h"
 
-#include <cmocka.h>
-
-#include "numbers.h"
 #include "spec.h"
-
-static int
-set_up(void **state)
-{
-    *state = km_context_create((size_t) 1 << 30);
-    return *state == NULL;
-}
-
-static int
-tear_down(void **state)
-{
-    km_context_destroy(*state);
-    return 0;
-}
 
 static KmNode *
 parse(KmContext *ctx, const char *text)

@@ -1,31 +1,11 @@
 /*
  * test_target.c: values of kernels by the scoring path.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "context_support.h"
 
 #include "gram.h"
 #include "kernel_eval.h"
 #include "kernel_reference.h"
-#include "numbers.h"
-
-static int set_up(void **state)
-{
-    *state = km_context_create((size_t) 1 << 28);
-    return *state == NULL;
-}
-
-static int tear_down(void **state)
-{
-    km_context_destroy(*state);
-    return 0;
-}
 
 static KmKernel *parse(KmContext *ctx, const char *text)
 {

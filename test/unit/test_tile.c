@@ -2,65 +2,16 @@
  * test_tile.c: tiles of K against long double, in both precisions, at the edges of
  * blocks; exact diagonals, equal rows, cancellation of digits and overflow.
  */
+#include "kernel_support.h"
+
 #include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "kernel.h"
-#include "numbers.h"
-#include "points.h"
 #include "polling.h"
-
-static KmContext *ctx;
-
-static int
-set_up(void **state)
-{
-    (void) state;
-    ctx = km_context_create(SIZE_MAX);
-    return ctx == NULL;
-}
-
-static int
-tear_down(void **state)
-{
-    (void) state;
-    km_context_destroy(ctx);
-    return 0;
-}
 
 static double *
 random_rows(size_t n, size_t d, double low, double high, uint64_t seed)
 {
-    double *x;
-
-    assert_int_equal(km_alloc(ctx, n * d, &x), KM_OK);
-    for (size_t i = 0; i < n * d; i++)
-        x[i] = next_uniform(&seed, low, high);
-    return x;
-}
-
-static KmKernel *
-parse(const char *text)
-{
-    KmKernel *kernel;
-
-    assert_int_equal(km_kernel_parse(ctx, text, strlen(text), &kernel), KM_OK);
-    return kernel;
-}
-
-static KmPoints *
-make_points(const KmKernel *kernel, size_t n, size_t d, const double *x, const KmPoints *like)
-{
-    KmPoints *points;
-
-    assert_int_equal(km_points_create(ctx, kernel, n, d, x, like, &points), KM_OK);
-    return points;
+    return uniforms(n * d, low, high, seed);
 }
 
 /* ---- the kernels by their definition ---- */
