@@ -138,6 +138,8 @@ check_queries(const Fitted *fitted, const double *expected, double tolerance)
         assert_near(value(fitted, queries + 2 * i, 0), expected[i], tolerance);
 }
 
+/* ---- a weight is so many equal rows ---- */
+
 /* The points with each as often as it weighs. */
 typedef struct Repeats
 {
@@ -159,6 +161,17 @@ repeat_points(void)
             repeats.label[to] = point_label[i];
         }
     return repeats;
+}
+
+/* The points with their weights and the repeated ones give the same values and keep as many rows; ends both. */
+static inline void
+check_repeats(Fitted *weighted, Fitted *repeated, const double *expected)
+{
+    check_queries(weighted, expected, 1e-6);
+    check_queries(repeated, expected, 1e-6);
+    assert_int_equal(array(weighted, "rows")->rows, array(repeated, "rows")->rows);
+    end(weighted);
+    end(repeated);
 }
 
 #endif

@@ -82,10 +82,7 @@ weights_are_repeated_rows(void **unused)
     Fitted repeated = classify(text, REPEATED, 2, repeats.x, 2, repeats.label, NULL);
 
     (void) unused;
-    check_queries(&weighted, expected, 1e-6);
-    check_queries(&repeated, expected, 1e-6);
-    end(&weighted);
-    end(&repeated);
+    check_repeats(&weighted, &repeated, expected);
 }
 
 /* scikit-learn 33478: nine rows against one. */

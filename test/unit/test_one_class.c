@@ -34,10 +34,7 @@ weights_are_repeated_rows(void **unused)
     Fitted repeated = describe(text, REPEATED, 2, repeats.x, NULL);
 
     (void) unused;
-    check_queries(&weighted, expected, 1e-6);
-    check_queries(&repeated, expected, 1e-6);
-    end(&weighted);
-    end(&repeated);
+    check_repeats(&weighted, &repeated, expected);
 }
 
 /* stata-svmachines 13, LIBSVM.jl 16 */

@@ -139,11 +139,7 @@ weights_are_repeated_rows(void **unused)
         Fitted weighted = regress_points(cases[t].text, point_weight);
         Fitted repeated = regress(cases[t].text, REPEATED, 2, repeats.x, 1, repeats.y, NULL);
 
-        check_queries(&weighted, cases[t].expected, 1e-6);
-        check_queries(&repeated, cases[t].expected, 1e-6);
-        assert_int_equal(array(&weighted, "rows")->rows, array(&repeated, "rows")->rows);
-        end(&weighted);
-        end(&repeated);
+        check_repeats(&weighted, &repeated, cases[t].expected);
     }
 }
 
