@@ -1,15 +1,10 @@
 # What a backend keeps to itself: it gains no thread, and another BLAS in it is not disturbed.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use Server;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->start;
-$node->safe_psql('postgres', q{
-    CREATE EXTENSION kernelml;
+my $node = server(q{
     CREATE TABLE points AS
         SELECT i, ARRAY[sin(i), cos(3 * i), i % 5]::float8[] AS x, i % 2 AS label, sin(i) + i % 5 AS y
         FROM generate_series(1, 600) i;

@@ -4,13 +4,10 @@ use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Server;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init(allows_streaming => 1);
-$node->start;
-$node->safe_psql('postgres', q{
-    CREATE EXTENSION kernelml;
+my $node = server(q{
     CREATE TABLE points AS
         SELECT i, ARRAY[sin(i), cos(3 * i)]::float8[] AS x, sin(i) + i % 5 AS y FROM generate_series(1, 200) i;
     CREATE TABLE specs (k kernelml.kernel, l kernelml.learner);
@@ -19,7 +16,7 @@ $node->safe_psql('postgres', q{
     CREATE VIEW scores AS SELECT i, kernelml.predict(model, x) AS score FROM points, models;
     CREATE INDEX ON points (kernelml.kernel_value('rbf(gamma=1)', x, '{0,0}'::float8[]));
     CREATE DATABASE restored;
-});
+}, init => [ allows_streaming => 1 ]);
 
 my $answer = q{SELECT md5(string_agg(i || ' ' || score, ',' ORDER BY i)) || k || l FROM scores, specs GROUP BY k::text, l::text, k, l};
 my $here = $node->safe_psql('postgres', $answer);

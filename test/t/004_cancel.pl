@@ -3,25 +3,15 @@
 # are given back page by page.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use Server;
 use Test::More;
 
 my $late = 0.2;            # seconds
 my $late_spectrum = 1;
 my $attempts = 5;          # of which the best counts: other programs may hold the processor
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', "kernelml.max_memory = '4GB'\nmax_parallel_workers_per_gather = 0\n");
-$node->start;
-$node->safe_psql('postgres', q{
-    CREATE EXTENSION kernelml;
-    CREATE TABLE points AS
-        SELECT i, array_agg(sin(i * j) + cos(i * i % 101 * j)) AS x, hashint4(i) % 2 AS noise, sin(i) AS y
-        FROM generate_series(1, 10000) i, generate_series(1, 20) j GROUP BY i;
-    CREATE TABLE texts AS SELECT 'rbf(gamma=0.1)' AS rbf, array_agg(x ORDER BY i) AS rows FROM points;
-});
+my $node = server(points(10000),
+    settings => "kernelml.max_memory = '4GB'\nmax_parallel_workers_per_gather = 0");
 
 # canceled_after(STATEMENT, SECONDS): how long it went on after the timeout, and how much memory the
 # backend kept; nothing if it ended before.

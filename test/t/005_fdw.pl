@@ -2,8 +2,7 @@
 # one pass over all rows on one server.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use Server;
 use Test::More;
 
 my $learner = q{scale(mean=[20, 50], sd=[5, 29]) | rff(rbf(gamma=0.5), 50, seed=1)};
@@ -11,18 +10,14 @@ my $rows = q{SELECT i, i % 5 AS machine, ARRAY[20 + 5 * sin(i / 23.0), i * 31 % 
         sin(i / 23.0) * 1e3 + i % 7 / 7.0 AS load FROM generate_series(1, 4000) i};
 
 # near: keeps machines 0 to 2 and solves; far: has machines 3 and 4.
-my ($near, $far) = map { PostgreSQL::Test::Cluster->new($_) } ('near', 'far');
-for ([ $near, 'machine < 3' ], [ $far, 'machine >= 3' ])
-{
-    my ($node, $condition) = @$_;
-    $node->init;
-    $node->start;
-    $node->safe_psql('postgres', qq{
-        CREATE EXTENSION kernelml;
+my ($near, $far) = map {
+    my ($name, $condition) = @$_;
+    server(qq{
         CREATE TABLE readings AS SELECT * FROM ($rows) r WHERE $condition;
         CREATE VIEW load_sums AS
-            SELECT machine, kernelml.accumulate('$learner', x, load) AS sums FROM readings GROUP BY machine;});
-}
+            SELECT machine, kernelml.accumulate('$learner', x, load) AS sums FROM readings GROUP BY machine;},
+        name => $name);
+} ([ 'near', 'machine < 3' ], [ 'far', 'machine >= 3' ]);
 
 my ($status, $out, $err) = $near->psql('postgres', 'CREATE EXTENSION postgres_fdw');
 if ($status)

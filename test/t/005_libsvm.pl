@@ -2,21 +2,17 @@
 # scores the same in svm-predict.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Server;
 use Test::More;
 
 plan skip_all => 'no svm-train and svm-predict (Debian: libsvm-tools)'
     if grep { system("command -v $_ > /dev/null") } qw(svm-train svm-predict);
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->start;
 my $folder = PostgreSQL::Test::Utils::tempdir();
 
 # Targets of every kind; class 7 is seen first, 2 last; feature 3 is 0 in every third row.
-$node->safe_psql('postgres', q{
-    CREATE EXTENSION kernelml;
+my $node = server(q{
     CREATE TABLE points AS
         SELECT i, ARRAY[u, v, CASE WHEN i % 3 = 0 THEN 0 ELSE u * v END] AS x,
                CASE WHEN u + v + 0.6 * sin(31 * i) > 0 THEN 1 ELSE -1 END AS two,

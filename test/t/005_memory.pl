@@ -1,17 +1,12 @@
 # Where the system refuses memory, linear algebra is an error, and the session goes on.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use Server;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
+my $node = server('', settings => "shared_buffers = '8MB'\njit = off");
 my $gram = q{SELECT cardinality(kernelml.gram('rbf(gamma=1)', ARRAY[i, i % 7]))
              FROM generate_series(1, 300) i};
-$node->init;
-$node->append_conf('postgresql.conf', "shared_buffers = '8MB'\njit = off\n");
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION kernelml');
 is($node->safe_psql('postgres', $gram), '90000', 'a Gram matrix with memory enough');
 
 # kB of address space of a session that has loaded the library

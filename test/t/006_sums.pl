@@ -2,23 +2,14 @@
 # of four features in a few seconds.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use Server;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', "max_parallel_workers_per_gather = 0\n");
-$node->start;
-$node->safe_psql('postgres', q{
-    CREATE EXTENSION kernelml;
-    CREATE TABLE points AS
-        SELECT i, array_agg(sin(i * j) + cos(i * 7 % 101 * j)) AS x, sin(i) AS y
-        FROM generate_series(1, 5000) i, generate_series(1, 20) j GROUP BY i;
+my $node = server(points(5000) . q{
     CREATE TABLE many AS
         SELECT i % 50000 AS g, ARRAY[sin(i), cos(3 * i)]::float8[] AS x, sin(i) AS y FROM generate_series(1, 250000) i;
     ANALYZE;
-});
+}, settings => "max_parallel_workers_per_gather = 0");
 
 # The most memory that the backend has had, in kB, before and after.
 my $peak = q{(regexp_match(pg_read_file('/proc/' || pg_backend_pid() || '/status'), 'VmHWM:\s+(\d+)'))[1]};
