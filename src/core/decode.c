@@ -10,12 +10,10 @@
 
 #include "sizes.h"
 
-#define IN_CACHE ((size_t) 1 << 11)     /* values that are looked at where they were copied */
-
 typedef struct Reader
 {
     KmContext *ctx;
-    const unsigned char *p;
+    unsigned char *p;
     size_t left;
 } Reader;
 
@@ -37,7 +35,7 @@ read_unsigned(const unsigned char *p, size_t width)
 }
 
 static KmStatus
-take_bytes(Reader *reader, uint64_t length, const unsigned char **out)
+take_bytes(Reader *reader, uint64_t length, unsigned char **out)
 {
     if (length > reader->left)
         return corrupt(reader->ctx, "a section ends early");
@@ -50,7 +48,7 @@ take_bytes(Reader *reader, uint64_t length, const unsigned char **out)
 static KmStatus
 take_unsigned(Reader *reader, size_t width, uint64_t *out)
 {
-    const unsigned char *p;
+    unsigned char *p;
 
     KM_TRY(take_bytes(reader, width, &p));
     *out = read_unsigned(p, width);
@@ -80,7 +78,7 @@ take_zeros(Reader *reader, size_t length)
 static KmStatus
 take_text(Reader *reader, uint64_t length, const char **out)
 {
-    const unsigned char *p;
+    unsigned char *p;
     char *copy;
 
     KM_TRY(take_bytes(reader, length, &p));
@@ -101,20 +99,25 @@ take_name(Reader *reader, uint64_t length, const char **out)
     return take_text(reader, length, out);
 }
 
-/* n numbers from bytes that are there. */
-static void
-load_doubles(size_t n, const unsigned char *bytes, double *out)
+/* n numbers of bytes that are there, aligned because every part before them is padded; in the bytes
+ * themselves where the machine has their order. */
+static KmStatus
+view_doubles(KmContext *ctx, size_t n, unsigned char *bytes, double **out)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    memcpy(out, bytes, n * sizeof *out);
+    (void) ctx;
+    (void) n;
+    *out = (double *) (void *) bytes;
 #else
+    KM_TRY(km_alloc(ctx, n, out));
     for (size_t i = 0; i < n; i++)
     {
-        uint64_t bits = read_unsigned(bytes + i * sizeof *out, sizeof *out);
+        uint64_t bits = read_unsigned(bytes + i * sizeof **out, sizeof **out);
 
-        memcpy(&out[i], &bits, sizeof bits);
+        memcpy(*out + i, &bits, sizeof bits);
     }
 #endif
+    return KM_OK;
 }
 
 static bool
@@ -130,22 +133,16 @@ all_finite(size_t n, const double *values)
 static KmStatus
 take_doubles(Reader *reader, size_t n, double **out)
 {
-    const unsigned char *bytes;
-    double *values;
+    unsigned char *bytes;
 
-    KM_TRY(take_bytes(reader, n * sizeof *values, &bytes));
-    KM_TRY(km_alloc(reader->ctx, n, &values));
-    for (size_t i = 0; i < n; i += IN_CACHE)
+    KM_TRY(take_bytes(reader, n * sizeof **out, &bytes));
+    KM_TRY(view_doubles(reader->ctx, n, bytes, out));
+    for (size_t i = 0; i < n; i += KM_CODEC_CHUNK)
     {
-        size_t count = min_size(IN_CACHE, n - i);
-
-        if (i % KM_CODEC_CHUNK == 0)
-            KM_TRY(km_poll(reader->ctx));
-        load_doubles(count, bytes + i * sizeof *values, values + i);
-        if (!all_finite(count, values + i))
+        KM_TRY(km_poll(reader->ctx));
+        if (!all_finite(min_size(KM_CODEC_CHUNK, n - i), *out + i))
             return corrupt(reader->ctx, "an array value is not finite");
     }
-    *out = values;
     return KM_OK;
 }
 
@@ -295,7 +292,7 @@ check_end(const Reader *section, bool newer)
 static KmStatus
 read_section(Reader *reader, bool newer, KmModel *model, unsigned *seen)
 {
-    const unsigned char *tag;
+    unsigned char *tag;
     Reader section = {.ctx = reader->ctx};
     uint64_t length;
 
@@ -392,10 +389,9 @@ km_model_head_bytes(KmContext *ctx, const unsigned char *bytes, size_t total, si
 /* ---- head and tail ---- */
 
 static KmStatus
-read_head(KmContext *ctx, const unsigned char *bytes, const Header *header, KmModel **out)
+read_head(KmContext *ctx, unsigned char *bytes, const Header *header, KmModel **out)
 {
-    const unsigned char *body = bytes + KM_MODEL_HEADER_BYTES;
-    Reader reader = {.ctx = ctx, .p = body, .left = header->head - KM_MODEL_HEADER_BYTES};
+    Reader reader = {.ctx = ctx, .p = bytes + KM_MODEL_HEADER_BYTES, .left = header->head - KM_MODEL_HEADER_BYTES};
     unsigned seen = 0;
 
     KM_TRY(check_sum(ctx, bytes, KM_MODEL_HEADER_BYTES, header->head, header->head_crc));
@@ -407,7 +403,7 @@ read_head(KmContext *ctx, const unsigned char *bytes, const Header *header, KmMo
 
 /* Arrays only, of this version. */
 static KmStatus
-read_tail(KmContext *ctx, const unsigned char *bytes, size_t length, const Header *header, KmModel *model)
+read_tail(KmContext *ctx, unsigned char *bytes, size_t length, const Header *header, KmModel *model)
 {
     Reader reader = {.ctx = ctx, .p = bytes + header->head, .left = length - header->head};
     bool newer = header->minor > KM_FORMAT_MINOR;
@@ -428,7 +424,7 @@ read_tail(KmContext *ctx, const unsigned char *bytes, size_t length, const Heade
 }
 
 KmStatus
-km_model_decode(KmContext *ctx, const unsigned char *bytes, size_t length, KmModel **out)
+km_model_decode(KmContext *ctx, unsigned char *bytes, size_t length, KmModel **out)
 {
     Header header;
 
@@ -438,7 +434,7 @@ km_model_decode(KmContext *ctx, const unsigned char *bytes, size_t length, KmMod
 }
 
 KmStatus
-km_model_decode_head(KmContext *ctx, const unsigned char *head, size_t total, KmModel **out)
+km_model_decode_head(KmContext *ctx, unsigned char *head, size_t total, KmModel **out)
 {
     Header header;
 

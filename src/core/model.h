@@ -29,7 +29,7 @@ typedef struct KmArray
 {
     const char *name;           /* "rows", "coef", "intercept", … */
     size_t rows, columns;
-    double *data;               /* row-major; in a decoded model its own aligned copy */
+    double *data;               /* row-major; in a decoded model among its bytes */
     bool tail;                  /* only distributions read it */
 } KmArray;
 
@@ -78,12 +78,13 @@ extern KmStatus km_model_expect(KmContext *ctx, const KmModel *model, const char
 
 extern size_t km_model_encoded_size(const KmModel *model);
 extern KmStatus km_model_encode(KmContext *ctx, const KmModel *model, unsigned char *out);
-/* Every length, count and offset is checked; the model owns copies, never points into bytes.  All array
- * values must be finite. KM_CORRUPT otherwise, KM_UNSUPPORTED naming both versions for a newer major.
- * Whether labels are valid in some encoding, and the learner's text means anything, is not checked here. */
-extern KmStatus km_model_decode(KmContext *ctx, const unsigned char *bytes, size_t length, KmModel **out);
+/* The model's arrays stay in the bytes, which must be aligned as doubles are and last as long as it; the rest
+ * are copies.  Every length, count and offset is checked.  All array values must be finite. KM_CORRUPT
+ * otherwise, KM_UNSUPPORTED naming both versions for a newer major.  Whether labels are valid in some encoding,
+ * and the learner's text means anything, is not checked here. */
+extern KmStatus km_model_decode(KmContext *ctx, unsigned char *bytes, size_t length, KmModel **out);
 /* The same without the tail, from the head of a model of total bytes. */
-extern KmStatus km_model_decode_head(KmContext *ctx, const unsigned char *head, size_t total, KmModel **out);
+extern KmStatus km_model_decode_head(KmContext *ctx, unsigned char *head, size_t total, KmModel **out);
 /* How many bytes of a model of total bytes are its head; of those, its header must be there. */
 extern KmStatus km_model_head_bytes(KmContext *ctx, const unsigned char *bytes, size_t total, size_t *out);
 

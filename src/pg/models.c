@@ -12,10 +12,12 @@
 #include "access/detoast.h"
 #include "common/hashfn.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "nodes/primnodes.h"
 #include "utils/builtins.h"
 
 #define MAX_ENTRIES 64
+#define PIECE ((size_t) 256 << 10)  /* as fast as the whole, and its memory serves again */
 #define NAME_SIZE 200           /* of a learner in messages … */
 #define NAME_LIST 2             /* … and of its lists */
 
@@ -100,40 +102,92 @@ check_texts(const KmModel *model)
     }
 }
 
-/* The head of a model at least; total: bytes of the model. */
-static struct varlena *
-fetch_head(KmContext *ctx, struct varlena *raw, size_t total)
+static bool
+is_compressed(struct varlena *raw)
 {
-    struct varlena *header;
-    size_t head;
+    struct varatt_external pointer;
 
     if (!VARATT_IS_EXTERNAL_ONDISK(raw))
-        return PG_DETOAST_DATUM_PACKED(PointerGetDatum(raw));
-    header = PG_DETOAST_DATUM_SLICE(PointerGetDatum(raw), 0, KM_MODEL_HEADER_BYTES);
+        return VARATT_IS_COMPRESSED(raw);
+    VARATT_EXTERNAL_GET_POINTER(pointer, raw);
+    return VARATT_EXTERNAL_IS_COMPRESSED(pointer);
+}
+
+static struct varlena *
+piece(struct varlena *raw, size_t at, size_t bytes)
+{
+    return PG_DETOAST_DATUM_SLICE(PointerGetDatum(raw), (int32) at, (int32) bytes);
+}
+
+/* The first bytes of a compressed value, at once, because any piece is decompressed from the beginning.
+ * Moved over the word of their length they are aligned. */
+static unsigned char *
+decompress(KmContext *ctx, struct varlena *raw, size_t bytes)
+{
+    MemoryContext caller = MemoryContextSwitchTo(ctx->owner);
+    struct varlena *value;
+
+    kml_check(ctx, km_reserve(ctx, (double) bytes, "the decompressed model", NULL));
+    value = piece(raw, 0, bytes);
+    MemoryContextSwitchTo(caller);
+    return memmove(value, VARDATA_ANY(value), bytes);
+}
+
+/* The first bytes of another value, by pieces into large pages: the whole is not in memory twice. */
+static unsigned char *
+copy(KmContext *ctx, struct varlena *raw, size_t bytes)
+{
+    unsigned char *out;
+
+    kml_check(ctx, km_alloc(ctx, bytes, &out));
+    for (size_t at = 0; at < bytes; at += PIECE)
+    {
+        size_t count = Min(PIECE, bytes - at);
+        struct varlena *part = piece(raw, at, count);
+
+        CHECK_FOR_INTERRUPTS();
+        memcpy(out + at, VARDATA_ANY(part), count);
+        pfree(part);
+    }
+    return out;
+}
+
+/* Bytes of a model of total bytes that its head takes. */
+static size_t
+head_bytes(KmContext *ctx, struct varlena *raw, size_t total)
+{
+    struct varlena *header = piece(raw, 0, Min(total, KM_MODEL_HEADER_BYTES));
+    size_t head;
+
     kml_check(ctx, km_model_head_bytes(ctx, (unsigned char *) VARDATA_ANY(header), total, &head));
     pfree(header);
-    return PG_DETOAST_DATUM_SLICE(PointerGetDatum(raw), 0, (int32) head);
+    return head;
+}
+
+static KmModel *
+fetch_model(KmContext *ctx, struct varlena *raw, bool whole)
+{
+    size_t total = toast_raw_datum_size(PointerGetDatum(raw)) - VARHDRSZ;
+    size_t size = whole ? total : head_bytes(ctx, raw, total);
+    unsigned char *bytes = (is_compressed(raw) ? decompress : copy)(ctx, raw, size);
+    KmModel *model;
+
+    kml_check(ctx, (whole ? km_model_decode : km_model_decode_head) (ctx, bytes, total, &model));
+    check_texts(model);
+    return model;
 }
 
 static void
 decode(KmlModelCache *cache, struct varlena *raw, KmlModel *out)
 {
     KmContext *ctx = kml_context_create(cache->memory);
-    size_t total = toast_raw_datum_size(PointerGetDatum(raw)) - VARHDRSZ, width;
-    struct varlena *bytes = cache->whole ? PG_DETOAST_DATUM_PACKED(PointerGetDatum(raw)) :
-        fetch_head(ctx, raw, total);
-    KmModel *model;
+    size_t width;
 
-    kml_check(ctx, (cache->whole ? km_model_decode : km_model_decode_head)
-              (ctx, (unsigned char *) VARDATA_ANY(bytes), total, &model));
-    check_texts(model);
-    kml_check(ctx, km_scorer_create(ctx, model, &out->scorer));
-    width = Max(Max(out->scorer->score.n_out, out->scorer->steps.d_out), model->classes.n);
+    kml_check(ctx, km_scorer_create(ctx, fetch_model(ctx, raw, cache->whole), &out->scorer));
+    width = Max(Max(out->scorer->score.n_out, out->scorer->steps.d_out), out->scorer->model->classes.n);
     kml_check(ctx, km_alloc(ctx, width, &out->values));
     out->ctx = ctx;
     models_decoded++;
-    if (bytes != raw)
-        pfree(bytes);
 }
 
 /* A place for a new entry: a free one, or that of the model not used for longest. */

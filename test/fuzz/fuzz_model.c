@@ -72,7 +72,7 @@ check_rewritten(KmContext *ctx, const KmModel *model, const unsigned char *bytes
 }
 
 static void
-try_bytes(const unsigned char *bytes, size_t length)
+try_bytes(unsigned char *bytes, size_t length)
 {
     KmContext *ctx = km_context_create(MAX_MEMORY);
     KmModel *model;
