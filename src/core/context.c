@@ -243,6 +243,13 @@ km_free(KmContext *ctx, void *block)
 }
 
 void
+km_free_blocks(KmContext *ctx, size_t count, void *const *blocks)
+{
+    for (size_t i = 0; i < count; i++)
+        km_free(ctx, blocks[i]);
+}
+
+void
 km_shrink(KmContext *ctx, void *block, size_t bytes)
 {
     BlockHeader *header = (BlockHeader *) block - 1;

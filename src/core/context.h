@@ -113,6 +113,9 @@ extern KmStatus km_alloc_zero_bytes(KmContext *ctx, size_t count, size_t size, v
 #define km_alloc_zero(ctx, count, out) \
     km_alloc_zero_bytes((ctx), (count), sizeof **(out), (void **) (out))
 extern void km_free(KmContext *ctx, void *block);      /* NULL is fine */
+extern void km_free_blocks(KmContext *ctx, size_t count, void *const *blocks);
+#define km_free_all(ctx, ...) \
+    km_free_blocks((ctx), sizeof((void *[]) {__VA_ARGS__}) / sizeof(void *), (void *[]) {__VA_ARGS__})
 /* Keep the first `bytes` of a block; whole pages behind them are the system's again. */
 extern void km_shrink(KmContext *ctx, void *block, size_t bytes);
 /* Ask for large pages under a large block of fresh memory: fewer faults while it is first written. */

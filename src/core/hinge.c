@@ -83,12 +83,9 @@ create(KmContext *ctx, const KmDesign *design, const KmHinge *problem, Solver *s
 static void
 release(KmContext *ctx, Solver *solver)
 {
-    double *const blocks[] = {solver->a, solver->room, solver->z, solver->u, solver->theta, solver->target,
-                              solver->da, solver->dz, solver->du, solver->w, solver->dw, solver->right,
-                              solver->pulled, solver->rows, solver->scores, solver->system};
-
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        km_free(ctx, blocks[i]);
+    km_free_all(ctx, solver->a, solver->room, solver->z, solver->u, solver->theta, solver->target, solver->da,
+                solver->dz, solver->du, solver->w, solver->dw, solver->right, solver->pulled, solver->rows,
+                solver->scores, solver->system);
 }
 
 /* The middle of the box, multipliers that fit the hinges there. */

@@ -449,19 +449,9 @@ static KmStatus sweep_create(KmContext *ctx, const KmKernel *kernel, const KmPoi
 static void sweep_free(KmContext *ctx, Sweep *sweep)
 {
     for (size_t l = 0; l < sweep->kernel->n_leaves; l++)
-    {
-        km_free(ctx, sweep->leaf[l].v);
-        km_free(ctx, sweep->leaf[l].b);
-    }
-    km_free(ctx, sweep->leaf);
-    km_free(ctx, sweep->sums);
-    km_free(ctx, sweep->k);
-    km_free(ctx, sweep->tape);
-    km_free(ctx, sweep->pull);
-    km_free(ctx, sweep->slope);
-    km_free(ctx, sweep->ones);
-    km_free(ctx, sweep->self_pull);
-    km_free(ctx, sweep->product);
+        km_free_all(ctx, sweep->leaf[l].v, sweep->leaf[l].b);
+    km_free_all(ctx, sweep->leaf, sweep->sums, sweep->k, sweep->tape, sweep->pull, sweep->slope, sweep->ones,
+                sweep->self_pull, sweep->product);
 }
 
 /* The free ones among the sums.  Those through the geometry are by the logarithm already. */

@@ -320,11 +320,8 @@ restore_scale(const Solver *solver, double *x)
 static void
 release(KmContext *ctx, Solver *solver)
 {
-    void *const blocks[] = {solver->inner, solver->small, solver->r, solver->z, solver->p, solver->ap,
-                            solver->b, solver->rz, solver->size, solver->exponent};
-
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        km_free(ctx, blocks[i]);
+    km_free_all(ctx, solver->inner, solver->small, solver->r, solver->z, solver->p, solver->ap, solver->b,
+                solver->rz, solver->size, solver->exponent);
     km_low_rank_free(ctx, &solver->f);
 }
 

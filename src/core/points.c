@@ -243,14 +243,9 @@ leaf_points_free(KmContext *ctx, KmLeafPoints *points)
 static void
 single_free(KmContext *ctx, KmSinglePoints *single)
 {
-    km_free(ctx, single->rows);
-    km_free(ctx, single->norms);
-    km_free(ctx, single->panels);
-    km_free(ctx, single->wide);
-    km_free(ctx, single->wide_index);
     km_sparse_free(ctx, single->lists);
-    km_free(ctx, (double *) single->origin);
-    km_free(ctx, single);
+    km_free_all(ctx, single->rows, single->norms, single->panels, single->wide, single->wide_index,
+                (double *) single->origin, single);
 }
 
 void
@@ -261,12 +256,7 @@ km_points_free(KmContext *ctx, KmPoints *points)
     for (size_t l = 0; l < points->kernel->n_leaves; l++)
         leaf_points_free(ctx, &points->leaf[l]);
     single_free(ctx, points->single);
-    km_free(ctx, points->leaf);
-    km_free(ctx, points->diagonal);
-    km_free(ctx, points->self);
-    km_free(ctx, points->values);
-    km_free(ctx, points->panel);
-    km_free(ctx, points);
+    km_free_all(ctx, points->leaf, points->diagonal, points->self, points->values, points->panel, points);
 }
 
 size_t

@@ -267,12 +267,7 @@ prepare(KmContext *ctx, Search *search, size_t rank, KmLowRank *f)
 static void
 release(KmContext *ctx, Search *search)
 {
-    km_free(ctx, search->diagonal);
-    km_free(ctx, search->left);
-    km_free(ctx, search->sum);
-    km_free(ctx, search->columns);
-    km_free(ctx, search->chosen_factor);
-    km_free(ctx, search);
+    km_free_all(ctx, search->diagonal, search->left, search->sum, search->columns, search->chosen_factor, search);
 }
 
 KmStatus

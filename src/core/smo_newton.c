@@ -113,16 +113,8 @@ newton_create(KmContext *ctx, KmSmo *smo, size_t n, Newton *newton)
 static void
 newton_free(KmContext *ctx, Newton *newton)
 {
-    km_free(ctx, newton->sine);
-    km_free(ctx, newton->cosine);
-    km_free(ctx, newton->ones[1]);
-    km_free(ctx, newton->ones[0]);
-    km_free(ctx, newton->step);
-    km_free(ctx, newton->r);
-    km_free(ctx, newton->factor);
-    km_free(ctx, newton->before);
-    km_free(ctx, newton->now);
-    km_free(ctx, newton->start);
+    km_free_all(ctx, newton->start, newton->now, newton->before, newton->factor, newton->r, newton->step,
+                newton->ones[0], newton->ones[1], newton->cosine, newton->sine);
 }
 
 /* ---- the factor ---- */
