@@ -53,7 +53,8 @@ typedef struct Sweep
 /* ---- leaves ---- */
 
 /* True for the parameter that gives each column a length of its own. */
-static bool has_lengths(const KmLeaf *leaf, const KmFree *free)
+static bool
+has_lengths(const KmLeaf *leaf, const KmFree *free)
 {
     size_t n;
 
@@ -61,7 +62,8 @@ static bool has_lengths(const KmLeaf *leaf, const KmFree *free)
     return free->power != 0 && leaf->n_scale > 0 && n > 0;
 }
 
-static const double *leaf_row(const Sweep *sweep, const KmLeaf *leaf, size_t i)
+static const double *
+leaf_row(const Sweep *sweep, const KmLeaf *leaf, size_t i)
 {
     const KmLeafPoints *own = &sweep->points->leaf[leaf->index];
 
@@ -69,7 +71,8 @@ static const double *leaf_row(const Sweep *sweep, const KmLeaf *leaf, size_t i)
 }
 
 /* rows() for the pairs in hand. */
-static void pull_rows(const Sweep *sweep, const KmLeaf *leaf, const KmFree *free, const double *b, double *g)
+static void
+pull_rows(const Sweep *sweep, const KmLeaf *leaf, const KmFree *free, const double *b, double *g)
 {
     size_t width = sweep->points->leaf[leaf->index].width, j = sweep->block.j;
 
@@ -81,8 +84,9 @@ static void pull_rows(const Sweep *sweep, const KmLeaf *leaf, const KmFree *free
 }
 
 /* One parameter, from a and b = a dk/dv. */
-static void pull_free(const Sweep *sweep, const LeafSums *sums, const KmFree *free, const double *v,
-                      const double *k, const double *a, const double *b, double *g)
+static void
+pull_free(const Sweep *sweep, const LeafSums *sums, const KmFree *free, const double *v, const double *k,
+          const double *a, const double *b, double *g)
 {
     if (free->shape != NULL)
         free->shape(sums->leaf, sweep->n, v, k, a, g);
@@ -94,8 +98,9 @@ static void pull_free(const Sweep *sweep, const LeafSums *sums, const KmFree *fr
 
 /* b = a dk/dv; where values and slopes are made together b is dk/dv before, but for the diagonal, where
  * distances are 0 whatever the lengths. */
-static void set_slopes(const Sweep *sweep, const KmLeaf *leaf, const double *v, const double *k,
-                       const double *a, double *b)
+static void
+set_slopes(const Sweep *sweep, const KmLeaf *leaf, const double *v, const double *k, const double *a,
+           double *b)
 {
     if (leaf->type->slope != NULL)
         leaf->type->slope(leaf, sweep->n, v, k, b);
@@ -110,7 +115,8 @@ static void set_slopes(const Sweep *sweep, const KmLeaf *leaf, const double *v, 
         b[j] *= a[j];
 }
 
-static void pull_leaf(const Sweep *sweep, const KmLeaf *leaf, const double *k, const double *a)
+static void
+pull_leaf(const Sweep *sweep, const KmLeaf *leaf, const double *k, const double *a)
 {
     const LeafSums *sums = &sweep->leaf[leaf->index];
     const double *v = sums->v + sweep->row * COLUMNS;
@@ -131,20 +137,22 @@ static void pull_leaf(const Sweep *sweep, const KmLeaf *leaf, const double *k, c
 
 /* ---- operations: the weight of a child from that of its parent ---- */
 
-static const double *value_of(const Sweep *sweep, const KmKernel *kernel)
+static const double *
+value_of(const Sweep *sweep, const KmKernel *kernel)
 {
     return sweep->tape + kernel->number * COLUMNS;
 }
 
-static void pull_sum(const Sweep *sweep, const KmKernel *kernel, size_t child, const double *a, double *out)
+static void
+pull_sum(const Sweep *sweep, const KmKernel *kernel, size_t child, const double *a, double *out)
 {
     (void) kernel;
     (void) child;
     memcpy(out, a, sweep->n * sizeof *out);
 }
 
-static void pull_product(const Sweep *sweep, const KmKernel *kernel, size_t child, const double *a,
-                         double *out)
+static void
+pull_product(const Sweep *sweep, const KmKernel *kernel, size_t child, const double *a, double *out)
 {
     memcpy(out, a, sweep->n * sizeof *out);
     for (size_t i = 0; i < kernel->n; i++)
@@ -156,7 +164,8 @@ static void pull_product(const Sweep *sweep, const KmKernel *kernel, size_t chil
     }
 }
 
-static void pull_power(const Sweep *sweep, const KmKernel *kernel, size_t child, const double *a, double *out)
+static void
+pull_power(const Sweep *sweep, const KmKernel *kernel, size_t child, const double *a, double *out)
 {
     const double *value = value_of(sweep, kernel->child[child]);
 
@@ -164,7 +173,8 @@ static void pull_power(const Sweep *sweep, const KmKernel *kernel, size_t child,
         out[j] = a[j] * kernel->exponent * km_power_whole(value[j], kernel->exponent - 1);
 }
 
-static void pull_exp(const Sweep *sweep, const KmKernel *kernel, size_t child, const double *a, double *out)
+static void
+pull_exp(const Sweep *sweep, const KmKernel *kernel, size_t child, const double *a, double *out)
 {
     const double *value = value_of(sweep, kernel);
 
@@ -174,8 +184,8 @@ static void pull_exp(const Sweep *sweep, const KmKernel *kernel, size_t child, c
 }
 
 /* value = child / sqrt(p q); d value/dp = -value / (2p), and so for q. */
-static void pull_normalize(const Sweep *sweep, const KmKernel *kernel, size_t child, const double *a,
-                           double *out)
+static void
+pull_normalize(const Sweep *sweep, const KmKernel *kernel, size_t child, const double *a, double *out)
 {
     const KmPoints *points = sweep->points;
     const double *self = points->self + kernel->normal * points->capacity, *value = value_of(sweep, kernel);
@@ -205,7 +215,8 @@ static void (*const pulls[])(const Sweep *sweep, const KmKernel *kernel, size_t 
 };
 
 /* The diagonal of normalize() is constant. */
-static void pull_back(const Sweep *sweep, const KmKernel *kernel, const double *a)
+static void
+pull_back(const Sweep *sweep, const KmKernel *kernel, const double *a)
 {
     if (kernel->op == KM_OP_LEAF)
         pull_leaf(sweep, &kernel->leaf, value_of(sweep, kernel), a);
@@ -223,7 +234,8 @@ static void pull_back(const Sweep *sweep, const KmKernel *kernel, const double *
 /* ---- tiles of the lower triangle ---- */
 
 /* Weights of row i of the triangle: off the diagonal they count twice, above it not at all. */
-static void set_weights(const Sweep *sweep, size_t ld, const double *W, double *a)
+static void
+set_weights(const Sweep *sweep, size_t ld, const double *W, double *a)
 {
     size_t i = sweep->block.i + sweep->row;
     const double *row = W + i * ld;
@@ -232,13 +244,15 @@ static void set_weights(const Sweep *sweep, size_t ld, const double *W, double *
         a[p] = j < i ? 2 * row[j] : j == i ? row[j] : 0;
 }
 
-static size_t block_stride(const Sweep *sweep)
+static size_t
+block_stride(const Sweep *sweep)
 {
     return sweep->points->block_rows * COLUMNS;
 }
 
 /* Values in row i of the block, and slopes where they are made together; k: its place. */
-static void fill_leaf_row(const Sweep *sweep, const LeafSums *sums, size_t i, double *k)
+static void
+fill_leaf_row(const Sweep *sweep, const LeafSums *sums, size_t i, double *k)
 {
     const KmKernelType *type = sums->leaf->type;
     const double *v = sums->v + i * COLUMNS;
@@ -254,7 +268,8 @@ static void fill_leaf_row(const Sweep *sweep, const LeafSums *sums, size_t i, do
 }
 
 /* Values of all leaves, kept as geometry values too. */
-static KmStatus fill_leaves(KmContext *ctx, Sweep *sweep)
+static KmStatus
+fill_leaves(KmContext *ctx, Sweep *sweep)
 {
     for (size_t l = 0; l < sweep->kernel->n_leaves; l++)
     {
@@ -267,7 +282,8 @@ static KmStatus fill_leaves(KmContext *ctx, Sweep *sweep)
     return KM_OK;
 }
 
-static void fill_tape(const Sweep *sweep)
+static void
+fill_tape(const Sweep *sweep)
 {
     const KmPoints *points = sweep->points;
     KmPairs pairs = {.n = sweep->n,
@@ -280,7 +296,8 @@ static void fill_tape(const Sweep *sweep)
 }
 
 /* The sum in the head comment for all columns of one leaf; times power, by log(length_k). */
-static void add_lengths(const Sweep *sweep, const LeafSums *sums, double power, double *g)
+static void
+add_lengths(const Sweep *sweep, const LeafSums *sums, double power, double *g)
 {
     const KmLeafPoints *own = &sweep->points->leaf[sums->leaf->index];
     const KmBlock *block = &sweep->block;
@@ -305,7 +322,8 @@ static void add_lengths(const Sweep *sweep, const LeafSums *sums, double power, 
             g[k] += power * columns[j] * z[j * width + k] * z[j * width + k];
 }
 
-static void finish_tile(const Sweep *sweep)
+static void
+finish_tile(const Sweep *sweep)
 {
     for (size_t l = 0; l < sweep->kernel->n_leaves; l++)
     {
@@ -320,7 +338,8 @@ static void finish_tile(const Sweep *sweep)
     }
 }
 
-static KmStatus sweep_tile(KmContext *ctx, Sweep *sweep, size_t ld, const double *W)
+static KmStatus
+sweep_tile(KmContext *ctx, Sweep *sweep, size_t ld, const double *W)
 {
     double *a = sweep->pull + sweep->kernel->number * COLUMNS;
 
@@ -337,7 +356,8 @@ static KmStatus sweep_tile(KmContext *ctx, Sweep *sweep, size_t ld, const double
     return KM_OK;
 }
 
-static KmStatus sweep_triangle(KmContext *ctx, Sweep *sweep, size_t ld, const double *W)
+static KmStatus
+sweep_triangle(KmContext *ctx, Sweep *sweep, size_t ld, const double *W)
 {
     const KmPoints *points = sweep->points;
 
@@ -356,7 +376,8 @@ static KmStatus sweep_triangle(KmContext *ctx, Sweep *sweep, size_t ld, const do
 
 /* ---- the diagonal, for what normalize() divides by ---- */
 
-static void pull_normals(const Sweep *sweep, const KmKernel *kernel)
+static void
+pull_normals(const Sweep *sweep, const KmKernel *kernel)
 {
     if (kernel->op == KM_OP_NORMALIZE)
         pull_back(sweep, kernel->child[0],
@@ -366,7 +387,8 @@ static void pull_normals(const Sweep *sweep, const KmKernel *kernel)
 }
 
 /* Values of all leaves at (x_j, x_j), and of all nodes. */
-static void fill_diagonal(const Sweep *sweep)
+static void
+fill_diagonal(const Sweep *sweep)
 {
     const KmPoints *points = sweep->points;
     KmPairs pairs = {.n = sweep->n, .leaf = sweep->k, .leaf_stride = block_stride(sweep),
@@ -385,7 +407,8 @@ static void fill_diagonal(const Sweep *sweep)
     km_kernel_combine_self(sweep->kernel, &pairs);
 }
 
-static KmStatus sweep_diagonal(KmContext *ctx, Sweep *sweep)
+static KmStatus
+sweep_diagonal(KmContext *ctx, Sweep *sweep)
 {
     const KmPoints *points = sweep->points;
 
@@ -405,7 +428,8 @@ static KmStatus sweep_diagonal(KmContext *ctx, Sweep *sweep)
 /* ---- the whole ---- */
 
 /* Count the elements of a leaf's parameters into *total; a block for b where it is needed. */
-static KmStatus leaf_create(KmContext *ctx, const KmLeaf *leaf, size_t stride, size_t *total, LeafSums *out)
+static KmStatus
+leaf_create(KmContext *ctx, const KmLeaf *leaf, size_t stride, size_t *total, LeafSums *out)
 {
     const KmFree *free = leaf->type->free;
     size_t n;
@@ -425,7 +449,8 @@ static KmStatus leaf_create(KmContext *ctx, const KmLeaf *leaf, size_t stride, s
     return KM_OK;
 }
 
-static KmStatus sweep_create(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, Sweep *sweep)
+static KmStatus
+sweep_create(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, Sweep *sweep)
 {
     size_t stride = points->block_rows * COLUMNS, total = 0;
 
@@ -446,7 +471,8 @@ static KmStatus sweep_create(KmContext *ctx, const KmKernel *kernel, const KmPoi
                           (void **) &sweep->product);
 }
 
-static void sweep_free(KmContext *ctx, Sweep *sweep)
+static void
+sweep_free(KmContext *ctx, Sweep *sweep)
 {
     for (size_t l = 0; l < sweep->kernel->n_leaves; l++)
         km_free_all(ctx, sweep->leaf[l].v, sweep->leaf[l].b);
@@ -455,7 +481,8 @@ static void sweep_free(KmContext *ctx, Sweep *sweep)
 }
 
 /* The free ones among the sums.  Those through the geometry are by the logarithm already. */
-static KmStatus gather(KmContext *ctx, const Sweep *sweep, double *out)
+static KmStatus
+gather(KmContext *ctx, const Sweep *sweep, double *out)
 {
     KmParameter *parameter;
     size_t n;
@@ -474,8 +501,9 @@ static KmStatus gather(KmContext *ctx, const Sweep *sweep, double *out)
     return KM_OK;
 }
 
-KmStatus km_kernel_gradient(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, size_t ld,
-                            const double *W, double *out)
+KmStatus
+km_kernel_gradient(KmContext *ctx, const KmKernel *kernel, const KmPoints *points, size_t ld, const double *W,
+                   double *out)
 {
     Sweep sweep;
 

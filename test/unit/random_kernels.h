@@ -19,7 +19,8 @@ static const char *const leaf_texts[] = {
 };
 #define N_LEAF_TEXTS (sizeof leaf_texts / sizeof leaf_texts[0])
 
-static inline size_t write_list(uint64_t *seed, size_t n, double low, double high, char *out)
+static inline size_t
+write_list(uint64_t *seed, size_t n, double low, double high, char *out)
 {
     size_t length = (size_t) sprintf(out, "[");
 
@@ -29,7 +30,8 @@ static inline size_t write_list(uint64_t *seed, size_t n, double low, double hig
 }
 
 /* The text with its lists filled in; returns its length. */
-static inline size_t write_leaf(uint64_t *seed, const char *text, size_t d, char *out)
+static inline size_t
+write_leaf(uint64_t *seed, const char *text, size_t d, char *out)
 {
     size_t length = 0;
 
@@ -55,7 +57,8 @@ static inline size_t write_leaf(uint64_t *seed, const char *text, size_t d, char
 }
 
 /* Operations that keep kernels positive semidefinite, at most `depth` deep. */
-static inline size_t write_kernel(uint64_t *seed, int depth, size_t d, char *out)
+static inline size_t
+write_kernel(uint64_t *seed, int depth, size_t d, char *out)
 {
     static const char *const forms[][3] = {
         {"(", " + ", ")"}, {"(", "*", ")"}, {"1.5*", NULL, ""}, {"(", NULL, ")^2"}, {"exp(0.3*", NULL, ")"},

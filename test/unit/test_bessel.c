@@ -6,7 +6,8 @@
 #include "bessel.h"
 #include "matern_reference.h"
 
-static KmMatern *create(KmContext *ctx, double nu)
+static KmMatern *
+create(KmContext *ctx, double nu)
 {
     KmMatern *matern;
 
@@ -14,7 +15,8 @@ static KmMatern *create(KmContext *ctx, double nu)
     return matern;
 }
 
-static double value(const KmMatern *matern, double s)
+static double
+value(const KmMatern *matern, double s)
 {
     double out;
 
@@ -22,7 +24,8 @@ static double value(const KmMatern *matern, double s)
     return out;
 }
 
-static double slope(const KmMatern *matern, double s)
+static double
+slope(const KmMatern *matern, double s)
 {
     double out;
 
@@ -30,7 +33,8 @@ static double slope(const KmMatern *matern, double s)
     return out;
 }
 
-static void test_reference(void **state)
+static void
+test_reference(void **state)
 {
     for (size_t i = 0; i < N_MATERN_REFERENCE; i++)
     {
@@ -44,7 +48,8 @@ static void test_reference(void **state)
 }
 
 /* Relative, or absolute where two values of M are subtracted. */
-static void test_slopes(void **state)
+static void
+test_slopes(void **state)
 {
     for (size_t i = 0; i < N_MATERN_REFERENCE; i++)
     {
@@ -58,7 +63,8 @@ static void test_slopes(void **state)
 }
 
 /* nu = 1/2, 3/2, 5/2, everywhere that the grids change. */
-static void test_closed_forms(void **state)
+static void
+test_closed_forms(void **state)
 {
     const KmMatern *half = create(*state, 0.5), *three = create(*state, 1.5), *five = create(*state, 2.5);
 
@@ -73,7 +79,8 @@ static void test_closed_forms(void **state)
 }
 
 /* Far out, at 0, infinite, not a number; nu to infinity is the Gaussian exp(-r^2 / 2). */
-static void test_limits(void **state)
+static void
+test_limits(void **state)
 {
     static const double orders[] = {1e-12, 0.3, 1, 4.2, 100, 101, 1e6, 1e15, 1e300};
 
@@ -92,7 +99,8 @@ static void test_limits(void **state)
 }
 
 /* M falls in s; a step where one method takes over from another would show. */
-static void test_monotone(void **state)
+static void
+test_monotone(void **state)
 {
     static const double orders[] = {0.05, 0.6, 1, 2.7, 30, 99.5, 100.5};
 
@@ -109,7 +117,8 @@ static void test_monotone(void **state)
     }
 }
 
-int main(void)
+int
+main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_reference, set_up, tear_down),

@@ -6,13 +6,15 @@
 
 #include "kernel_eval.h"
 
-static void assert_near(double got, double expected, double tolerance)
+static void
+assert_near(double got, double expected, double tolerance)
 {
     if (!(fabs(got - expected) <= tolerance))
         fail_msg("%.17g for %.17g", got, expected);
 }
 
-static KmKernel *parse(KmContext *ctx, const char *text)
+static KmKernel *
+parse(KmContext *ctx, const char *text)
 {
     KmKernel *kernel;
 
@@ -21,7 +23,8 @@ static KmKernel *parse(KmContext *ctx, const char *text)
     return kernel;
 }
 
-static const char *print(KmContext *ctx, const KmKernel *kernel)
+static const char *
+print(KmContext *ctx, const KmKernel *kernel)
 {
     KmText text = {0};
 
@@ -31,7 +34,8 @@ static const char *print(KmContext *ctx, const KmKernel *kernel)
 
 /* ---- canonical text ---- */
 
-static void test_canonical(void **state)
+static void
+test_canonical(void **state)
 {
     static const char *const texts[][2] = {
         {"RBF", "rbf"},
@@ -66,7 +70,8 @@ static void test_canonical(void **state)
 }
 
 /* Text of a random kernel, at most `depth` operations deep; returns its length. */
-static size_t random_kernel(uint64_t *seed, int depth, char *out)
+static size_t
+random_kernel(uint64_t *seed, int depth, char *out)
 {
     static const char *const leaves[] = {
         "linear", "RBF", "rbf(gamma=0.25)", "gaussian(length_scale=[1, 2.5e-3])", "poly(2, coef0=-1)",
@@ -96,7 +101,8 @@ static size_t random_kernel(uint64_t *seed, int depth, char *out)
     }
 }
 
-static size_t count_leaves(const KmKernel *kernel)
+static size_t
+count_leaves(const KmKernel *kernel)
 {
     size_t n = kernel->op == KM_OP_LEAF;
 
@@ -105,7 +111,8 @@ static size_t count_leaves(const KmKernel *kernel)
     return n;
 }
 
-static void test_print_parses_to_itself(void **state)
+static void
+test_print_parses_to_itself(void **state)
 {
     uint64_t seed = 1;
     char text[8192];
@@ -129,7 +136,8 @@ static void test_print_parses_to_itself(void **state)
 
 /* ---- flags ---- */
 
-static void test_flags(void **state)
+static void
+test_flags(void **state)
 {
     static const struct
     {
@@ -167,7 +175,8 @@ static void test_flags(void **state)
     }
 }
 
-static void test_needs_data_and_grid(void **state)
+static void
+test_needs_data_and_grid(void **state)
 {
     static const struct
     {
@@ -198,7 +207,8 @@ static void test_needs_data_and_grid(void **state)
 /* ---- errors ---- */
 
 /* Every text is refused, with `word` somewhere in the message, detail or hint. */
-static void test_errors(void **state)
+static void
+test_errors(void **state)
 {
     static const struct
     {
@@ -263,7 +273,8 @@ static void test_errors(void **state)
     }
 }
 
-static void test_dimensions(void **state)
+static void
+test_dimensions(void **state)
 {
     static const struct
     {
@@ -285,8 +296,8 @@ static void test_dimensions(void **state)
 
 /* ---- values learnt from data ---- */
 
-static const char *resolved(KmContext *ctx, const char *text, size_t n, size_t d, const double *x,
-                            const double *w)
+static const char *
+resolved(KmContext *ctx, const char *text, size_t n, size_t d, const double *x, const double *w)
 {
     KmKernel *kernel = parse(ctx, text);
 
@@ -298,8 +309,9 @@ static const char *resolved(KmContext *ctx, const char *text, size_t n, size_t d
 }
 
 /* The value of the first parameter of a lone leaf. */
-static double learnt(KmContext *ctx, const char *text, const char *name, size_t n, size_t d, const double *x,
-                     const double *w)
+static double
+learnt(KmContext *ctx, const char *text, const char *name, size_t n, size_t d, const double *x,
+       const double *w)
 {
     KmKernel *kernel = parse(ctx, text);
 
@@ -311,7 +323,8 @@ static double learnt(KmContext *ctx, const char *text, const char *name, size_t 
 #define VARIANCE (99 + 5.0 / 9)
 
 /* Distances 2, sqrt(416), sqrt(404); in the 1-norm 2, 24, 22. */
-static void test_resolve_words(void **state)
+static void
+test_resolve_words(void **state)
 {
     static const double x[] = {0, 10, 2, 10, 4, 30};
     static const struct
@@ -338,7 +351,8 @@ static void test_resolve_words(void **state)
 }
 
 /* Zero, vanishing and overflowing variances give gamma = 1. */
-static void test_resolve_degenerate(void **state)
+static void
+test_resolve_degenerate(void **state)
 {
     static const double equal[] = {3, 3, 3, 3, 3, 3, 3, 3}, mostly_equal[] = {1, 1, 1, 1, 2};
     static const double tiny[] = {1e-170, 3e-170}, huge[] = {1e200, -1e200};
@@ -355,7 +369,8 @@ static void test_resolve_degenerate(void **state)
                         "rbf(length_scale=1)");
 }
 
-static void test_weights_are_repetitions(void **state)
+static void
+test_weights_are_repetitions(void **state)
 {
     static const double x[] = {1, 0, 4, 2, 9, -3, 2, 2}, w[] = {3, 1, 2, 4};
     static const char *const words[] = {"rbf(scale)", "rbf(median)", "rbf(gamma=auto)"};
@@ -374,14 +389,16 @@ static void test_weights_are_repetitions(void **state)
 
 /* Of w repetitions each, w large, 6 w^2 / 2 pairs are at distance 0 and 15 w^2 at 1,1,2,2,3,3,4,5,…: the middle
  * of 18 w^2 / 2 lies between 3 and 4. */
-static void test_median_of_extreme_weights(void **state)
+static void
+test_median_of_extreme_weights(void **state)
 {
     static const double x[] = {1, 2, 3, 5, 8, 13}, huge[] = {1e300, 1e300, 1e300, 1e300, 1e300, 1e300};
 
     assert_near(learnt(*state, "rbf(median)", "gamma", 6, 1, x, huge), 1 / (2 * 3.5 * 3.5), 1e-15);
 }
 
-static int compare_numbers(const void *a, const void *b)
+static int
+compare_numbers(const void *a, const void *b)
 {
     double x = *(const double *) a, y = *(const double *) b;
 
@@ -389,7 +406,8 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* All pairs of few rows, by sorting. */
-static void test_median_distance(void **state)
+static void
+test_median_distance(void **state)
 {
     enum { n = 60, d = 3, pairs = n * (n - 1) / 2 };
     double x[n * d], distance[pairs], median;
@@ -410,7 +428,8 @@ static void test_median_distance(void **state)
 }
 
 /* A sample of many rows: the same for any order, and near the truth (1 - 1/sqrt 2 for uniform numbers). */
-static void test_median_sample(void **state)
+static void
+test_median_sample(void **state)
 {
     enum { n = 20000 };
     uint64_t seed = 9;
@@ -435,7 +454,8 @@ static void test_median_sample(void **state)
 /* ---- spectral samplers ---- */
 
 /* The mean of cos<w, r> over many frequencies is k(r), to a few standard errors. */
-static void test_samplers(void **state)
+static void
+test_samplers(void **state)
 {
     static const char *const texts[] = {
         "rbf(gamma=0.7)", "rbf(length_scale=[0.5, 2])", "laplacian(gamma=0.6)", "exponential(1.3)",
@@ -464,7 +484,8 @@ static void test_samplers(void **state)
     }
 }
 
-int main(void)
+int
+main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_canonical, set_up, tear_down),

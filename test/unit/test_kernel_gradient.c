@@ -9,7 +9,8 @@
 #include "polling.h"
 
 /* sum_ij W_ij K_ij, the lower triangle of W standing for both. */
-static double weighted_sum(const KmKernel *kernel, size_t n, size_t d, const double *x, const double *W)
+static double
+weighted_sum(const KmKernel *kernel, size_t n, size_t d, const double *x, const double *W)
 {
     double *K, sum = 0;
 
@@ -24,7 +25,8 @@ static double weighted_sum(const KmKernel *kernel, size_t n, size_t d, const dou
 }
 
 /* (f(theta + h) - f(theta - h)) / 2h of one parameter, the others as they are. */
-static double difference(const char *text, size_t p, size_t n, size_t d, const double *x, const double *W)
+static double
+difference(const char *text, size_t p, size_t n, size_t d, const double *x, const double *W)
 {
     const double h = 1e-4;
     double f[2];
@@ -48,7 +50,8 @@ static double difference(const char *text, size_t p, size_t n, size_t d, const d
 }
 
 /* Relative to the derivative, and to the sum for what cancels in its differences. */
-static void check_gradient(const char *text, size_t n, size_t d, uint64_t seed)
+static void
+check_gradient(const char *text, size_t n, size_t d, uint64_t seed)
 {
     const double *x = uniforms(n * d, 0.01, 0.4, seed), *W = uniforms(n * n, -1, 1, seed + 1);
     KmKernel *kernel = parse(text);
@@ -68,7 +71,8 @@ static void check_gradient(const char *text, size_t n, size_t d, uint64_t seed)
     }
 }
 
-static void test_single_kernels(void **state)
+static void
+test_single_kernels(void **state)
 {
     static const size_t dimensions[] = {1, 2, 5};
     uint64_t seed = 3;
@@ -86,7 +90,8 @@ static void test_single_kernels(void **state)
     }
 }
 
-static void test_compositions(void **state)
+static void
+test_compositions(void **state)
 {
     static const size_t dimensions[] = {1, 2, 5};
     uint64_t seed = 17;
@@ -101,7 +106,8 @@ static void test_compositions(void **state)
     }
 }
 
-static void test_other_kernels(void **state)
+static void
+test_other_kernels(void **state)
 {
     static const char *const texts[] = {
         "-0.7*rbf(gamma=2) + sigmoid(0.8, 0.3)", "poly(2, 0.5, -0.4)", "poly(0)",
@@ -117,7 +123,8 @@ static void test_other_kernels(void **state)
 }
 
 /* Several blocks of rows and columns. */
-static void test_many_tiles(void **state)
+static void
+test_many_tiles(void **state)
 {
     (void) state;
     check_gradient("2*rbf(length_scale=[0.2, 0.5, 0.3])", 700, 3, 1);
@@ -126,7 +133,8 @@ static void test_many_tiles(void **state)
 
 /* ---- the list of parameters ---- */
 
-static void check_list(const char *text, const char *expected)
+static void
+check_list(const char *text, const char *expected)
 {
     KmKernel *kernel = parse(text);
     KmParameter *parameter;
@@ -143,7 +151,8 @@ static void check_list(const char *text, const char *expected)
     assert_string_equal(n == 0 ? "" : list.data, expected);
 }
 
-static void test_lists(void **state)
+static void
+test_lists(void **state)
 {
     (void) state;
     check_list("rbf(gamma=0.5)", "gamma of rbf log 0.5; ");
@@ -161,7 +170,8 @@ static void test_lists(void **state)
                "variances[2][1] of spectral_mixture log 1; variances[2][2] of spectral_mixture log 1; ");
 }
 
-static void check_written(const char *text, size_t n, const double *value, const char *expected)
+static void
+check_written(const char *text, size_t n, const double *value, const char *expected)
 {
     KmKernel *kernel = parse(text);
     KmParameter *parameter;
@@ -177,7 +187,8 @@ static void check_written(const char *text, size_t n, const double *value, const
         assert_true(parameter[p].value == value[p]);
 }
 
-static void test_written_back(void **state)
+static void
+test_written_back(void **state)
 {
     static const double values[] = {3, 0.25, 7, 11, 0.5, 0.125};
 
@@ -191,7 +202,8 @@ static void test_written_back(void **state)
                   "spectral_mixture(weights=[3], means=[[0.25, 7]], variances=[[0, 11]])");
 }
 
-static void test_flags_follow(void **state)
+static void
+test_flags_follow(void **state)
 {
     static const double value[] = {1, 2};
     KmKernel *kernel = parse("exp(poly(2, coef0=-1))");
@@ -202,7 +214,8 @@ static void test_flags_follow(void **state)
     assert_int_equal(kernel->flags, KM_PSD);
 }
 
-static void test_refused(void **state)
+static void
+test_refused(void **state)
 {
     static const double value[] = {-1, 2};
     KmParameter *parameter;
@@ -214,7 +227,8 @@ static void test_refused(void **state)
     assert_int_equal(km_kernel_set_parameters(ctx, parse("rbf(gamma=1)"), 2, value), KM_INTERNAL);
 }
 
-static void test_polls_and_stops(void **state)
+static void
+test_polls_and_stops(void **state)
 {
     size_t n = 1500, d = 10;
     KmKernel *kernel = parse("rbf(length_scale=[1, 1, 1, 1, 1, 1, 1, 1, 1, 1])*cauchy");
@@ -230,7 +244,8 @@ static void test_polls_and_stops(void **state)
     assert_true(polling.longest < 0.05);
 }
 
-int main(void)
+int
+main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_single_kernels),

@@ -9,7 +9,8 @@
 #define N 40
 
 /* Smallest eigenvalue over the largest absolute one. */
-static double smallest_eigenvalue(const KmKernel *kernel, size_t n, size_t d, const double *x)
+static double
+smallest_eigenvalue(const KmKernel *kernel, size_t n, size_t d, const double *x)
 {
     static double K[N * N], eigenvalue[N];
     KmPoints *points;
@@ -27,7 +28,8 @@ static double smallest_eigenvalue(const KmKernel *kernel, size_t n, size_t d, co
 }
 
 /* Spread rows, and pairs of close and of equal ones. */
-static void fill_rows(size_t d, uint64_t *seed, double *x)
+static void
+fill_rows(size_t d, uint64_t *seed, double *x)
 {
     for (size_t i = 0; i < N; i++)
     {
@@ -37,7 +39,8 @@ static void fill_rows(size_t d, uint64_t *seed, double *x)
     }
 }
 
-static void check_psd(const char *text, size_t d, uint64_t *seed)
+static void
+check_psd(const char *text, size_t d, uint64_t *seed)
 {
     const KmKernel *kernel = parse(text);
     double x[N * 5], smallest;
@@ -50,7 +53,8 @@ static void check_psd(const char *text, size_t d, uint64_t *seed)
         fail_msg("%s, d %zu: smallest eigenvalue %g of the largest", text, d, smallest);
 }
 
-static void test_single_kernels(void **state)
+static void
+test_single_kernels(void **state)
 {
     static const size_t dimensions[] = {1, 2, 5};
     uint64_t seed = 5;
@@ -68,7 +72,8 @@ static void test_single_kernels(void **state)
     }
 }
 
-static void test_compositions(void **state)
+static void
+test_compositions(void **state)
 {
     static const size_t dimensions[] = {1, 2, 5};
     uint64_t seed = 7;
@@ -85,7 +90,8 @@ static void test_compositions(void **state)
 
 /* gibbs without its power d/2, and the cosine of |r| in place of wave, are indefinite too: there is no way
  * to write them. */
-static void test_indefinite_kernels(void **state)
+static void
+test_indefinite_kernels(void **state)
 {
     static const char *const texts[] = {
         "sigmoid(1, -1)", "additive_chi2", "poly(2, 1, -1)", "-1*rbf(gamma=1)"};
@@ -103,7 +109,8 @@ static void test_indefinite_kernels(void **state)
     }
 }
 
-int main(void)
+int
+main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_single_kernels, set_up, tear_down),
