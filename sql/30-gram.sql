@@ -2,7 +2,8 @@
 
 CREATE FUNCTION gram_transition(internal, kernel, float8[]) RETURNS internal
     AS 'MODULE_PATHNAME', 'kml_gram_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gram_transition(internal, kernel, float8[]) IS 'transition function of the aggregate gram';
+COMMENT ON FUNCTION gram_transition(internal, kernel, float8[]) IS
+    'transition function of the aggregate gram';
 CREATE FUNCTION gram_final(internal) RETURNS float8[]
     AS 'MODULE_PATHNAME', 'kml_gram_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION gram_final(internal) IS 'final function of the aggregate gram';

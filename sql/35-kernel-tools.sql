@@ -11,7 +11,8 @@ COMMENT ON FUNCTION distance(kernel, text, text) IS
 
 CREATE FUNCTION median_transition(internal, float8[]) RETURNS internal
     AS 'MODULE_PATHNAME', 'kml_median_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION median_transition(internal, float8[]) IS 'transition function of the aggregate median_distance';
+COMMENT ON FUNCTION median_transition(internal, float8[]) IS
+    'transition function of the aggregate median_distance';
 CREATE FUNCTION median_final(internal) RETURNS float8
     AS 'MODULE_PATHNAME', 'kml_median_final' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION median_final(internal) IS 'final function of the aggregate median_distance';
@@ -19,7 +20,8 @@ CREATE AGGREGATE median_distance(x float8[]) (
     SFUNC = median_transition, STYPE = internal, SSPACE = 1000000, FINALFUNC = median_final,
     FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
 COMMENT ON AGGREGATE median_distance(float8[]) IS
-    'median Euclidean distance of two rows, from at most 1000 distinct rows chosen by their content; NULL for fewer than two rows';
+    'median Euclidean distance of two rows, from at most 1000 distinct rows chosen by their content; '
+    'NULL for fewer than two rows';
 
 CREATE FUNCTION center_gram(g float8[]) RETURNS float8[]
     AS 'MODULE_PATHNAME', 'kml_center_gram' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -37,7 +39,8 @@ COMMENT ON FUNCTION effective_df(float8[], float8[]) IS
 CREATE FUNCTION kernel_eigen(g float8[], k int) RETURNS TABLE (value float8, vector float8[])
     AS 'MODULE_PATHNAME', 'kml_kernel_eigen' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 10;
 COMMENT ON FUNCTION kernel_eigen(float8[], int) IS
-    'the k largest eigenvalues of a symmetric matrix, descending, with orthonormal vectors whose component of largest size is positive';
+    'the k largest eigenvalues of a symmetric matrix, descending, with orthonormal vectors whose component '
+    'of largest size is positive';
 
 CREATE FUNCTION rkhs_norm(model bytea) RETURNS float8
     AS 'MODULE_PATHNAME', 'kml_rkhs_norm' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;

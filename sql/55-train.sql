@@ -6,13 +6,15 @@ COMMENT ON FUNCTION train_survey_transition(internal, learner, float8[], float8)
     'transition function of the aggregate train_survey';
 CREATE FUNCTION train_survey_combine(internal, internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'kml_train_survey_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION train_survey_combine(internal, internal) IS 'combine function of the aggregate train_survey';
+COMMENT ON FUNCTION train_survey_combine(internal, internal) IS
+    'combine function of the aggregate train_survey';
 CREATE FUNCTION train_survey_serial(internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'kml_train_survey_serial' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION train_survey_serial(internal) IS 'serialization function of the aggregate train_survey';
 CREATE FUNCTION train_survey_deserial(bytea, internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'kml_train_survey_deserial' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION train_survey_deserial(bytea, internal) IS 'deserialization function of the aggregate train_survey';
+COMMENT ON FUNCTION train_survey_deserial(bytea, internal) IS
+    'deserialization function of the aggregate train_survey';
 CREATE FUNCTION train_survey_final(internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'kml_train_survey_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION train_survey_final(internal) IS 'final function of the aggregate train_survey';
@@ -26,8 +28,10 @@ COMMENT ON AGGREGATE train_survey(learner, float8[], float8) IS
 CREATE FUNCTION train(relation regclass, features text, target text, learner) RETURNS bytea
     AS 'MODULE_PATHNAME', 'kml_train' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION train(regclass, text, text, learner) IS
-    'a model fitted to a table in as many parallel passes as the learner needs: features names an array column or several columns; NULL for no rows';
+    'a model fitted to a table in as many parallel passes as the learner needs: '
+    'features names an array column or several columns; NULL for no rows';
 CREATE FUNCTION train_query(query text, learner) RETURNS bytea
     AS 'MODULE_PATHNAME', 'kml_train_query' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION train_query(text, learner) IS
-    'a model fitted to the rows of one SELECT with columns x, y and, if rows have one, weight, in passes like those of train';
+    'a model fitted to the rows of one SELECT with columns x, y and, if rows have one, weight, '
+    'in passes like those of train';

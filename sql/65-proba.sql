@@ -1,12 +1,14 @@
 -- Probabilities of classes.
 
 CREATE FUNCTION predict_proba(model bytea, x "any") RETURNS float8[]
-    AS 'MODULE_PATHNAME', 'kml_predict_proba' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT predict_support;
+    AS 'MODULE_PATHNAME', 'kml_predict_proba'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT predict_support;
 COMMENT ON FUNCTION predict_proba(bytea, "any") IS
     'probabilities of the classes, in the order of classes(model)';
 
 CREATE FUNCTION predict_proba(model bytea, x text) RETURNS float8[]
-    AS 'MODULE_PATHNAME', 'kml_predict_proba' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT predict_support;
+    AS 'MODULE_PATHNAME', 'kml_predict_proba'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT predict_support;
 COMMENT ON FUNCTION predict_proba(bytea, text) IS
     'probabilities of the classes, in the order of classes(model); the row as an array literal';
 
@@ -38,4 +40,5 @@ COMMENT ON FUNCTION predict_top(bytea, "any", int4) IS
 CREATE FUNCTION predict_top(model bytea, x text, n int4) RETURNS TABLE (label text, probability float8)
     AS 'MODULE_PATHNAME', 'kml_predict_top' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 5;
 COMMENT ON FUNCTION predict_top(bytea, text, int4) IS
-    'the n most probable classes, the most probable first; no rows for a row with NaN; the row as an array literal';
+    'the n most probable classes, the most probable first; no rows for a row with NaN; '
+    'the row as an array literal';

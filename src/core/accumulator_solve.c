@@ -245,8 +245,10 @@ read_coefficients(KmContext *ctx, const KmModel *model, const KmSums *sums, cons
     KM_TRY(km_learner_parse(ctx, model->learner, strlen(model->learner), &learner));
     if (learner->estimator != &km_estimator_ridge)
     {
-        km_fail(ctx, KM_UNSUPPORTED, "squared_error needs a model of ridge, not %s", km_learner_name(learner));
-        return km_hint(ctx, KM_UNSUPPORTED, "Sums tell the errors of ridge only; those of others need the rows.");
+        km_fail(ctx, KM_UNSUPPORTED, "squared_error needs a model of ridge, not %s",
+                km_learner_name(learner));
+        return km_hint(ctx, KM_UNSUPPORTED,
+                       "Sums tell the errors of ridge only; those of others need the rows.");
     }
     KM_TRY(check_steps(ctx, learner, sums));
     if (coefficients != NULL && coefficients->columns != sums->targets)

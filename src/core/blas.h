@@ -17,9 +17,9 @@ extern void dsytrd_(const char *uplo, const int *n, double *a, const int *lda, d
                     double *tau, double *work, const int *lwork, int *info);
 extern void dsterf_(const int *n, double *d, double *e, int *info);
 extern void dstemr_(const char *jobz, const char *range, const int *n, double *d, double *e, const double *vl,
-                    const double *vu, const int *il, const int *iu, int *m, double *w, double *z, const int *ldz,
-                    const int *nzc, int *isuppz, int *tryrac, double *work, const int *lwork, int *iwork,
-                    const int *liwork, int *info);
+                    const double *vu, const int *il, const int *iu, int *m, double *w, double *z,
+                    const int *ldz, const int *nzc, int *isuppz, int *tryrac, double *work,
+                    const int *lwork, int *iwork, const int *liwork, int *info);
 extern void dlarfg_(const int *n, double *alpha, double *x, const int *incx, double *tau);
 
 #endif

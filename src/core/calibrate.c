@@ -29,7 +29,8 @@ check_distinct(KmContext *ctx, const KmArgs *args, const KmTable *table, const s
         if (distinct[c] < FOLDS)
         {
             km_fail(ctx, KM_DATA,
-                    "%s with probability=true needs at least %d different rows of each class, class \"%s\" has %zu",
+                    "%s with probability=true needs at least %d different rows of each class, "
+                    "class \"%s\" has %zu",
                     args->signature->name, FOLDS, km_quote(table->classes->text[c], quoted), distinct[c]);
             return km_hint(ctx, KM_DATA, "Fit without probability, or to more rows.");
         }

@@ -4,8 +4,8 @@
  * In each column 2xz / (x + z) = sqrt(xz) int cos(w log(x/z)) sech(pi w) dw (Vedaldi, Zisserman 2012),
  * sampled at w = 0, L, 2L, …, nL:
  *   sqrt(x L),  sqrt(2 x L sech(pi j L)) cos(j L log x),  sqrt(2 x L sech(pi j L)) sin(j L log x),
- * j = 1 … n: 2n + 1 features a column, column after column; zeros where x = 0.  The same map as scikit-learn's
- * AdditiveChi2Sampler with sample_steps = n + 1, whose features stand in another order.
+ * j = 1 … n: 2n + 1 features a column, column after column; zeros where x = 0.  The same map as
+ * scikit-learn's AdditiveChi2Sampler with sample_steps = n + 1, whose features stand in another order.
  */
 #include <math.h>
 

@@ -89,8 +89,8 @@ extern KmStatus km_detail(KmContext *ctx, KmStatus status, const char *format, .
     __attribute__((format(printf, 3, 4)));
 extern KmStatus km_hint(KmContext *ctx, KmStatus status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A user's text as a message shows it: the first of its bytes up to a NUL, cut between UTF-8 characters to fit
- * into out[size], then "..."; no more of it is read.  Returns out. */
+/* A user's text as a message shows it: the first of its bytes up to a NUL, cut between UTF-8 characters to
+ * fit into out[size], then "..."; no more of it is read.  Returns out. */
 #define KM_QUOTE_SIZE 64
 #define km_quote(text, out) km_quote_part(SIZE_MAX, text, KM_QUOTE_SIZE, out)
 extern const char *km_quote_part(size_t length, const char *text, size_t size, char *out);

@@ -110,9 +110,11 @@ km_blame_weights(KmContext *ctx, const KmTable *table, KmStatus status)
     }
     if (most * DBL_EPSILON <= fmin(least, 1))
         return status;
-    km_fail(ctx, KM_RANGE, "weights from %g to %g are too far from each other, or from 1, for double precision",
-            least, most);
-    return km_hint(ctx, KM_RANGE, "Divide the weights by their mean, and leave rows of negligible weight out.");
+    km_fail(ctx, KM_RANGE,
+            "weights from %g to %g are too far from each other, or from 1, for double precision", least,
+            most);
+    return km_hint(ctx, KM_RANGE,
+                   "Divide the weights by their mean, and leave rows of negligible weight out.");
 }
 
 /* Unsigned integers in the order of the doubles; -0 becomes 0, missing comes after infinity. */

@@ -220,8 +220,9 @@ km_expansion_create(KmContext *ctx, const KmKernel *kernel, const KmExpansionPar
     KmExpansion *expansion;
 
     KM_TRY(km_alloc_zero(ctx, 1, &expansion));
-    *expansion = (KmExpansion) {.n = parts->n, .d = parts->d, .columns = parts->columns, .groups = parts->groups,
-                                .n_out = parts->n_out, .n_terms = parts->n_terms, .intercept = intercept};
+    *expansion = (KmExpansion) {.n = parts->n, .d = parts->d, .columns = parts->columns,
+                                .groups = parts->groups, .n_out = parts->n_out, .n_terms = parts->n_terms,
+                                .intercept = intercept};
     *out = expansion;
     return (has_planes(kernel, parts) ? planes_create : values_create)(ctx, kernel, parts, expansion);
 }

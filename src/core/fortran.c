@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-extern void _gfortran_concat_string(size_t length, char *out, size_t n, const char *a, size_t m, const char *b);
+extern void _gfortran_concat_string(size_t length, char *out, size_t n, const char *a, size_t m,
+                                    const char *b);
 
 /* out[length] = a[n] followed by b[m], cut or padded with blanks, as Fortran's a // b. */
 void

@@ -96,7 +96,8 @@ fit_exactly(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *tab
 
     KM_TRY(km_gp_check_size(ctx, table, &(KmGpSize) {
         .factor = keep_factor, .work = (double) table->n + 4.0,
-        .model_hint = keep_factor ? "Use variance=false, which keeps no factor, or fit fewer rows." : ROWS_HINT,
+        .model_hint = keep_factor ? "Use variance=false, which keeps no factor, or fit fewer rows."
+                      : ROWS_HINT,
         .memory_hint = "Use gp(..., method=cg, variance=false), put nystroem or rff before ridge, or raise "
         "kernelml.max_memory."}));
     KM_TRY(km_gp_open(ctx, table, km_arg_number(args, "center") != 0.0, &system));
@@ -112,7 +113,8 @@ fit_exactly(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *tab
     return km_gp_add_arrays(ctx, table, system.alpha, keep_factor ? system.a : NULL, model);
 }
 
-/* The mean alone: it is that of kernel ridge regression with lambda = noise, a white kernel being noise too. */
+/* The mean alone: it is that of kernel ridge regression with lambda = noise, a white kernel being noise
+ * too. */
 static KmStatus
 fit_iteratively(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmModel *model)
 {

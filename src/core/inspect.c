@@ -43,6 +43,12 @@ set_classes(KmContext *ctx, KmInspection *inspection)
     return KM_OK;
 }
 
+static KmStatus
+fail_without_rows(KmContext *ctx, const KmScorer *scorer)
+{
+    return km_fail(ctx, KM_UNSUPPORTED, "%s keeps nothing to be inspected", km_learner_name(scorer->learner));
+}
+
 /* Rows and a kernel. */
 static KmStatus
 set_dual(KmContext *ctx, const KmArray *rows, const KmArray *coef, KmInspection *inspection)
@@ -58,7 +64,7 @@ set_dual(KmContext *ctx, const KmArray *rows, const KmArray *coef, KmInspection 
     if (inspection->pairs ? inspection->first == NULL ||
         coef->columns + 1 != inspection->scorer->model->classes.n
         : coef->columns != inspection->n_out)
-        return km_fail(ctx, KM_UNSUPPORTED, "%s keeps nothing to be inspected", km_learner_name(inspection->scorer->learner));
+        return fail_without_rows(ctx, inspection->scorer);
     return KM_OK;
 }
 
@@ -74,7 +80,7 @@ km_inspect(KmContext *ctx, const KmScorer *scorer, KmInspection *out)
     if (coef == NULL || out->n_out == 0 || (rows != NULL && (rows->columns != d ||
                                                              rows->rows != coef->rows)) ||
         (rows == NULL && (coef->rows != d || coef->columns != out->n_out)))
-        return km_fail(ctx, KM_UNSUPPORTED, "%s keeps nothing to be inspected", km_learner_name(scorer->learner));
+        return fail_without_rows(ctx, scorer);
     out->columns = coef->columns;
     out->coef = coef->data;
     if (intercept != NULL && intercept->columns == out->n_out)

@@ -19,7 +19,7 @@ typedef struct KmInspection
     size_t columns;
     const double *coef;         /* n x columns; without a kernel d x n_out */
     const double *intercept;    /* n_out; NULL: zeros */
-    size_t *first;              /* classes + 1: where the rows of each class begin; NULL: rows have no classes */
+    size_t *first;              /* classes + 1: where the rows of each class begin; NULL: they have none */
     bool pairs;                 /* values are of pairs of classes */
 } KmInspection;
 

@@ -430,7 +430,8 @@ check_domains(KmContext *ctx, const KmKernel *kernel)
 
     if (other == NULL || !km_kernel_is_index(kernel))
         return KM_OK;
-    return km_node_fail(ctx, kernel->node, "precomputed and %s cannot be combined: their rows are different things",
+    return km_node_fail(ctx, kernel->node,
+                        "precomputed and %s cannot be combined: their rows are different things",
                         other->type->signature.name);
 }
 
@@ -479,8 +480,7 @@ km_kernel_is_linear(const KmKernel *kernel)
     const KmLeaf *leaf = &kernel->leaf;
 
     return kernel->op == KM_OP_LEAF && strcmp(leaf->type->signature.name, "linear") == 0 &&
-        leaf->n_dims == 0 &&
-        leaf->n_scale == 0 && leaf->n_factor == 0;
+        leaf->n_dims == 0 && leaf->n_scale == 0 && leaf->n_factor == 0;
 }
 
 KmStatus

@@ -156,6 +156,8 @@ extern double km_kernel_white(const KmKernel *kernel);
 extern void km_kernel_clear_white(KmKernel *kernel);
 /* True if rows are [number, k(x,1), …, k(x,n)]: precomputed. */
 extern bool km_kernel_is_index(const KmKernel *kernel);
+/* True if values are <x,z> of the rows as they are. */
+extern bool km_kernel_is_linear(const KmKernel *kernel);
 /* Of such rows to be fitted (others pass): fail unless their numbers are within them and K is symmetric. */
 extern KmStatus km_kernel_check_index(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d,
                                       const double *x);
@@ -179,7 +181,8 @@ extern size_t km_points_count(const KmPoints *points);
 /* Copy rows row[0..m-1] into `into` (made by km_points_reserve with capacity >= m). */
 extern KmStatus km_points_reserve(KmContext *ctx, const KmPoints *like, size_t capacity, KmPoints **out);
 extern void km_points_gather(const KmPoints *points, size_t m, const size_t *row, KmPoints *into);
-/* The same for float32 tiles only: float64 rows are not copied but read where they are, so `points` must stay. */
+/* The same for float32 tiles only: float64 rows are not copied but read where they are, so `points` must
+ * stay. */
 extern KmStatus km_points_gather_f32(KmContext *ctx, const KmPoints *points, size_t m, const size_t *row,
                                      KmPoints *into);
 /* Before the first float32 tile: rows of mostly equal columns are kept so that tiles of them, and of rows
@@ -192,9 +195,8 @@ extern KmStatus km_points_sparse(KmContext *ctx, const KmPoints *points);
  * (below 1e-3 of the norms).  Any m, n: works in blocks inside and polls. */
 extern KmStatus km_kernel_tile(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t i0, size_t m,
                                const KmPoints *b, size_t j0, size_t n, size_t ld, double *out);
-/* The same in float32, only where km_kernel_has_f32(): a single leaf with map_f32; j0 a multiple of 32 (thin.h). */
-/* <x,z> of the rows as they are. */
-extern bool km_kernel_is_linear(const KmKernel *kernel);
+/* The same in float32, only where km_kernel_has_f32(): a single leaf with map_f32; j0 a multiple of 32
+ * (thin.h). */
 extern bool km_kernel_has_f32(const KmKernel *kernel);
 extern KmStatus km_kernel_tile_f32(KmContext *ctx, const KmKernel *kernel, const KmPoints *a, size_t i0,
                                    size_t m, const KmPoints *b, size_t j0, size_t n, size_t ld, float *out);

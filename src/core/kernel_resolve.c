@@ -60,8 +60,8 @@ typedef struct SampleRow
     double weight;              /* of all rows with this content */
 } SampleRow;
 
-/* The distinct rows of smallest hash, in that order: the same for any order of the rows.  Two contents of one hash
- * would only share their place in the sample. */
+/* The distinct rows of smallest hash, in that order: the same for any order of the rows.  Two contents of one
+ * hash would only share their place in the sample. */
 typedef struct Sample
 {
     size_t n;

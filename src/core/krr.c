@@ -15,6 +15,7 @@
 #include "learner_types.h"
 
 #define MEMORY_HINT "Use krr(..., method=cg), put nystroem or rff before ridge, or raise kernelml.max_memory."
+#define ITERATIVE_HINT "Use a lower rank, put nystroem or rff before ridge, or raise kernelml.max_memory."
 
 /* ---- options ---- */
 
@@ -243,8 +244,7 @@ check_size(KmContext *ctx, const KmArgs *args, const KmTable *table)
     }
     snprintf(what, sizeof what, "kernel ridge on %zu rows", table->n);
     return km_reserve(ctx, 8.0 * n * (3.0 * d + work_per_row(args, table)), what,
-                      km_krr_is_iterative(args) ? "Use a lower rank, put nystroem or rff before ridge, or raise "
-                      "kernelml.max_memory." : MEMORY_HINT);
+                      km_krr_is_iterative(args) ? ITERATIVE_HINT : MEMORY_HINT);
 }
 
 /* The chosen lambda instead of the grid. */
@@ -281,8 +281,8 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
 
     KM_TRY(check_size(ctx, args, table));
     KM_TRY(km_estimator_kernel(ctx, args, node, table, &kernel));
-    KM_TRY(km_krr_open(ctx, table, kernel, km_arg_number(args, "lambda"), km_arg_number(args, "center") != 0.0,
-                       &krr));
+    KM_TRY(km_krr_open(ctx, table, kernel, km_arg_number(args, "lambda"),
+                       km_arg_number(args, "center") != 0.0, &krr));
     if (km_krr_is_iterative(args))
         KM_TRY(km_krr_iterate(ctx, args, &krr, model));
     else

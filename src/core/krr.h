@@ -61,7 +61,8 @@ extern KmStatus km_krr_choose_lambda(KmContext *ctx, const KmArgs *args, KmKrr *
 extern const char *const km_krr_methods[];
 
 extern bool km_krr_is_iterative(const KmArgs *args);
-/* Options of the other method are errors, not silence: refuse the option if it was given without method=cg. */
+/* Options of the other method are errors, not silence: refuse the option if it was given without
+ * method=cg. */
 extern KmStatus km_krr_check_iterative(KmContext *ctx, const KmArgs *args, const char *option);
 /* krr->beta by preconditioned conjugate gradients; facts about the iteration. */
 extern KmStatus km_krr_iterate(KmContext *ctx, const KmArgs *args, KmKrr *krr, KmModel *model);

@@ -13,8 +13,8 @@ static const KmStepType *const step_types[] = {
 };
 static const KmEstimatorType *const estimator_types[] = {
     &km_estimator_svc, &km_estimator_nu_svc, &km_estimator_svr, &km_estimator_nu_svr, &km_estimator_one_class,
-    &km_estimator_krr, &km_estimator_gp, &km_estimator_gpc, &km_estimator_ridge, &km_estimator_ridge_classifier,
-    &km_estimator_logistic, &km_estimator_linear_svc, &km_estimator_linear_svr
+    &km_estimator_krr, &km_estimator_gp, &km_estimator_gpc, &km_estimator_ridge,
+    &km_estimator_ridge_classifier, &km_estimator_logistic, &km_estimator_linear_svc, &km_estimator_linear_svr
 };
 
 #define N_STEPS (sizeof step_types / sizeof step_types[0])

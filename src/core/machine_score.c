@@ -62,8 +62,8 @@ prepare(KmContext *ctx, const KmArgs *args, Scorer *scorer, KmScore *out)
     *out = (KmScore) {.d = parts->d, .n_out = scorer->n_out, .state = scorer, .run = run};
     if (parts->term != NULL)
         return km_expansion_create(ctx, kernel, parts, scorer->intercept, &scorer->expansion);
-    return km_expansion_create_columns(ctx, kernel, parts->n, parts->d, parts->rows, parts->columns, parts->coef,
-                                       scorer->intercept, &scorer->expansion);
+    return km_expansion_create_columns(ctx, kernel, parts->n, parts->d, parts->rows, parts->columns,
+                                       parts->coef, scorer->intercept, &scorer->expansion);
 }
 
 /* ---- probabilities ---- */
@@ -119,7 +119,8 @@ prepare_proba(KmContext *ctx, const KmModel *model, Scorer *scorer, KmScore *out
     if (km_model_array(model, "sigmoid") == NULL)
         return KM_OK;
     KM_TRY(km_model_expect(ctx, model, "sigmoid", scorer->n_out, 2, &sigmoid));
-    KM_TRY(km_alloc_bytes(ctx, scorer->n_out + k, KM_SCORE_ROWS * sizeof *scorer->raw, (void **) &scorer->raw));
+    KM_TRY(km_alloc_bytes(ctx, scorer->n_out + k, KM_SCORE_ROWS * sizeof *scorer->raw,
+                          (void **) &scorer->raw));
     KM_TRY(km_alloc_bytes(ctx, scorer->n_out + k * k, sizeof *scorer->work, (void **) &scorer->work));
     scorer->k = k;
     scorer->sigmoid = (const KmSigmoid *) sigmoid->data;

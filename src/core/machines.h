@@ -55,7 +55,7 @@ typedef struct KmMachine
     double *coef;               /* table->n x columns */
     size_t n_intercepts;
     double *intercept;
-    size_t used_before;         /* bytes of the context when it began: what was parsed and read, however spelt */
+    size_t used_before;         /* bytes of the context when it began: what was parsed, however spelt */
     KmMachineFacts facts;
 } KmMachine;
 

@@ -11,8 +11,8 @@ typedef struct KmObjective
     size_t n;
     const double *lower, *upper;        /* n */
     void *state;
-    /* Value and gradient (n, or NULL: not wanted) at theta.  KM_SINGULAR and KM_RANGE: there is none; other errors end the
-     * search. */
+    /* Value and gradient (n, or NULL: not wanted) at theta.  KM_SINGULAR and KM_RANGE: there is none; other
+     * errors end the search. */
     KmStatus (*evaluate)(KmContext *ctx, void *state, const double *theta, double *value, double *gradient);
 } KmObjective;
 

@@ -7,8 +7,8 @@
  * {4 letters, u32 zero, u64 length, payload, zeros up to a multiple of 8}.  A newer minor version may add
  * sections, and fields at the end of sections: readers skip both.  A newer major one is refused.
  * Sections: LRNR (text), SIZE (fixed counts), CLAS (labels), ARRY (name, rows, columns, float64s),
- * FACT (name, kind, value: for model_info).  The tail is of arrays that few functions want and that may be far
- * larger than the rest, as a factor is; the others read the head alone.
+ * FACT (name, kind, value: for model_info).  The tail is of arrays that few functions want and that may be
+ * far larger than the rest, as a factor is; the others read the head alone.
  */
 #ifndef KM_MODEL_H
 #define KM_MODEL_H
@@ -80,8 +80,8 @@ extern size_t km_model_encoded_size(const KmModel *model);
 extern KmStatus km_model_encode(KmContext *ctx, const KmModel *model, unsigned char *out);
 /* The model's arrays stay in the bytes, which must be aligned as doubles are and last as long as it; the rest
  * are copies.  Every length, count and offset is checked.  All array values must be finite. KM_CORRUPT
- * otherwise, KM_UNSUPPORTED naming both versions for a newer major.  Whether labels are valid in some encoding,
- * and the learner's text means anything, is not checked here. */
+ * otherwise, KM_UNSUPPORTED naming both versions for a newer major.  Whether labels are valid in some
+ * encoding, and the learner's text means anything, is not checked here. */
 extern KmStatus km_model_decode(KmContext *ctx, unsigned char *bytes, size_t length, KmModel **out);
 /* The same without the tail, from the head of a model of total bytes. */
 extern KmStatus km_model_decode_head(KmContext *ctx, unsigned char *head, size_t total, KmModel **out);

@@ -27,7 +27,8 @@ find_class(KmContext *ctx, const KmClasses *classes, const char *key, size_t *ou
     *out = km_classes_find(classes, key);
     if (*out < classes->n)
         return KM_OK;
-    km_fail(ctx, KM_INVALID, "class_weight names \"%s\", which is none of the classes", km_quote(key, quoted));
+    km_fail(ctx, KM_INVALID, "class_weight names \"%s\", which is none of the classes",
+            km_quote(key, quoted));
     return km_hint(ctx, KM_INVALID, "Write labels as they are printed, the first of them here is \"%s\".",
                    km_quote(classes->text[0], quoted));
 }

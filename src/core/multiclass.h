@@ -25,7 +25,8 @@ extern KmStatus km_classes_check(KmContext *ctx, const char *what, const KmTable
 /* The weight of each class: as given, n / (k n_c) with rows counted by weight (balanced), or 1. */
 extern KmStatus km_class_weights(KmContext *ctx, const KmArgs *args, const KmTable *table, double *weight);
 /* The table with each row's weight multiplied by its class's. */
-extern KmStatus km_class_weights_apply(KmContext *ctx, const KmArgs *args, const KmTable *table, KmTable *out);
+extern KmStatus km_class_weights_apply(KmContext *ctx, const KmArgs *args, const KmTable *table,
+                                       KmTable *out);
 /* multiclass=ovr, where it makes a difference. */
 extern bool km_is_one_vs_rest(const KmArgs *args, size_t k);
 

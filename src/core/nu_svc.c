@@ -46,8 +46,8 @@ check_nu(KmContext *ctx, const KmArgs *args, const KmTable *table)
     km_fail(ctx, KM_INVALID, "nu = %.15g is infeasible, the largest here is %.15g", nu, least);
     km_detail(ctx, KM_INVALID,
               "Classes \"%s\" and \"%s\" weigh %g and %g; nu is at most twice the smaller over their sum.",
-              km_quote(table->classes->text[worst[0]], first), km_quote(table->classes->text[worst[1]], second),
-              weight[worst[0]], weight[worst[1]]);
+              km_quote(table->classes->text[worst[0]], first),
+              km_quote(table->classes->text[worst[1]], second), weight[worst[0]], weight[worst[1]]);
     return km_hint(ctx, KM_INVALID, "Use a smaller nu, or svc with class_weight=balanced.");
 }
 

@@ -304,8 +304,8 @@ leaves_last(const KmLearner *learner)
     return learner->estimator == NULL || learner->estimator->fit_through != NULL;
 }
 
-/* Resolve all steps of the learner; rows: in, the raw rows; out, those after the steps, but for a last one that
- * is left to the estimator.  What the steps say of themselves becomes facts of `notes`.  *last: the last
+/* Resolve all steps of the learner; rows: in, the raw rows; out, those after the steps, but for a last one
+ * that is left to the estimator.  What the steps say of themselves becomes facts of `notes`.  *last: the last
  * step. */
 static KmStatus
 fit_steps(KmContext *ctx, KmLearner *learner, KmTable *rows, KmModel *notes, KmStep *last)

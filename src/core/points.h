@@ -8,8 +8,8 @@
 #include "kernel_eval.h"
 #include "sparse.h"
 
-/* Blocks in which tiles are made: 128 x 512 (KM_MAX_PAIRS) doubles, half of an L2 cache; fewer rows for kernels of
- * several leaves, so that the values of all leaves stay there. */
+/* Blocks in which tiles are made: 128 x 512 (KM_MAX_PAIRS) doubles, half of an L2 cache; fewer rows for
+ * kernels of several leaves, so that the values of all leaves stay there. */
 #define KM_BLOCK_ROWS ((size_t) 128)
 #define KM_BLOCK_COLUMNS ((size_t) 512)
 
@@ -20,7 +20,7 @@ typedef struct KmSinglePoints
     bool usable;                /* the norms are well inside float32's range */
     const double *origin;       /* what float32 rows are centred at, if not where float64 rows are */
     float *rows, *norms;        /* of the centred rows; NULL before first use */
-    KmSparse *lists;            /* the left side's rows, by wide_row, where they are mostly zeros; else NULL */
+    KmSparse *lists;            /* the left side's rows, by wide_row, where mostly zeros; else NULL */
     const double *wide_rows;    /* the float64 rows, of which … */
     size_t *wide_row;           /* … these, or NULL: 0, 1, 2 … */
     size_t *wide_index;         /* room for wide_row; NULL before first use */

@@ -267,7 +267,8 @@ prepare(KmContext *ctx, Search *search, size_t rank, KmLowRank *f)
 static void
 release(KmContext *ctx, Search *search)
 {
-    km_free_all(ctx, search->diagonal, search->left, search->sum, search->columns, search->chosen_factor, search);
+    km_free_all(ctx, search->diagonal, search->left, search->sum, search->columns, search->chosen_factor,
+                search);
 }
 
 KmStatus

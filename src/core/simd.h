@@ -17,7 +17,8 @@
 #if defined(__x86_64__)
 #define KM_HAS_AVX2() (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
 #define KM_HAS_AVX512() (KM_HAS_AVX2() && __builtin_cpu_supports("avx512f") && \
-    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && \
+    __builtin_cpu_supports("avx512bw"))
 #define KM_PICK(name) (KM_HAS_AVX512() ? &name##_avx512 : KM_HAS_AVX2() ? &name##_avx2 : &name##_base)
 #else
 #define KM_PICK(name) (&name##_base)

@@ -82,7 +82,8 @@ block_free(KmContext *ctx, Block *block)
     for (size_t k = 0; k < block->smo.n_groups; k++)
         km_free(ctx, block->smo.group[k].b);
     km_smo_free(ctx, &block->smo);
-    km_free_all(ctx, block->matrix, block->change, block->wish, block->chosen, block->previous, block->member);
+    km_free_all(ctx, block->matrix, block->change, block->wish, block->chosen, block->previous,
+                block->member);
 }
 
 /* ---- choosing ---- */

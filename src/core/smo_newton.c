@@ -5,9 +5,9 @@
  * K.  Once the right variables are free, the minimum over them is one linear system away (active-set methods:
  * Scheinberg 2006):
  *   (K_FF + shift I) d = r - level 1,   1'd = 0,   r = -(gradient of the free variables F)
- * by Cholesky; with two groups of variables each has its own level and sum.  A step that meets a bound or kink
- * stops there, the variable leaves the factor (Golub, Van Loan, 6.5.4) and the rest goes on; a full one is
- * repeated, because the shift makes it fall short where K is flat.  The objective falls with every step.
+ * by Cholesky; with two groups of variables each has its own level and sum.  A step that meets a bound or
+ * kink stops there, the variable leaves the factor (Golub, Van Loan, 6.5.4) and the rest goes on; a full one
+ * is repeated, because the shift makes it fall short where K is flat.  The objective falls with every step.
  */
 #include <float.h>
 #include <math.h>

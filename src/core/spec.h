@@ -71,7 +71,8 @@ extern KmStatus km_spec_print(KmContext *ctx, const KmNode *node, KmText *out);
 /* Builders, for trees with resolved values.  NaN is refused. */
 extern KmStatus km_node_number(KmContext *ctx, double value, KmNode **out);
 extern KmStatus km_node_list(KmContext *ctx, size_t n, const double *values, KmNode **out);
-extern KmStatus km_node_matrix(KmContext *ctx, size_t rows, size_t columns, const double *values, KmNode **out);
+extern KmStatus km_node_matrix(KmContext *ctx, size_t rows, size_t columns, const double *values,
+                               KmNode **out);
 extern KmStatus km_node_call(KmContext *ctx, const char *name, KmNode **out);
 /* Deep copy. */
 extern KmStatus km_node_copy(KmContext *ctx, const KmNode *node, KmNode **out);

@@ -133,8 +133,10 @@ resolve_survey(KmContext *ctx, const KmArgs *args, KmNode *node, const KmSurvey 
 
     if (km_arg_is(args, "value", "median"))
     {
-        km_fail(ctx, KM_UNSUPPORTED, "impute(median) needs all rows at once, so it cannot be learnt in a pass");
-        return km_hint(ctx, KM_UNSUPPORTED, "Use impute(mean) or impute(values=[…]), or keep the rows: fit().");
+        km_fail(ctx, KM_UNSUPPORTED,
+                "impute(median) needs all rows at once, so it cannot be learnt in a pass");
+        return km_hint(ctx, KM_UNSUPPORTED,
+                       "Use impute(mean) or impute(values=[…]), or keep the rows: fit().");
     }
     KM_TRY(km_alloc(ctx, d, &values));
     for (size_t j = 0; j < d; j++)

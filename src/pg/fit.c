@@ -150,8 +150,9 @@ check_row(FitState *state, const KmlVectorReader *x)
 
     if (state->d != 0 && x->n != state->d)
     {
-        fit_fail(state, KM_DIMENSION, "", "row " UINT64_FORMAT " has %zu feature%s, the rows before it have %zu",
-                 row_number(state), x->n, km_plural(x->n), state->d);
+        fit_fail(state, KM_DIMENSION, "",
+                 "row " UINT64_FORMAT " has %zu feature%s, the rows before it have %zu", row_number(state),
+                 x->n, km_plural(x->n), state->d);
         return false;
     }
     for (size_t i = 0; i < x->n; i++)
@@ -176,8 +177,9 @@ check_targets(FitState *state, size_t n, const double *y)
 {
     if (state->n_targets != 0 && n != state->n_targets)
     {
-        fit_fail(state, KM_DIMENSION, "", "row " UINT64_FORMAT " has %zu target%s, the rows before it have %zu",
-                 row_number(state), n, km_plural(n), state->n_targets);
+        fit_fail(state, KM_DIMENSION, "",
+                 "row " UINT64_FORMAT " has %zu target%s, the rows before it have %zu", row_number(state),
+                 n, km_plural(n), state->n_targets);
         return false;
     }
     for (size_t t = 0; t < n; t++)
@@ -185,8 +187,9 @@ check_targets(FitState *state, size_t n, const double *y)
         if (isfinite(y[t]))
             continue;
         if (state->call->y.is_vector)
-            fit_fail(state, km_is_missing(y[t]) ? KM_NULL : KM_DATA, "", "element %zu of y is %s in row " UINT64_FORMAT,
-                     t + 1, km_is_missing(y[t]) ? "NULL" : isnan(y[t]) ? "NaN" : "infinite", row_number(state));
+            fit_fail(state, km_is_missing(y[t]) ? KM_NULL : KM_DATA, "",
+                     "element %zu of y is %s in row " UINT64_FORMAT, t + 1,
+                     km_is_missing(y[t]) ? "NULL" : isnan(y[t]) ? "NaN" : "infinite", row_number(state));
         else
             fit_fail(state, KM_DATA, "", "y is %s in row " UINT64_FORMAT, isnan(y[t]) ? "NaN" : "infinite",
                      row_number(state));
@@ -224,7 +227,8 @@ check_weight(FitState *state, double weight)
 {
     if (weight >= 0 && isfinite(weight))
         return true;
-    fit_fail(state, KM_DATA, "", "weight is %g in row " UINT64_FORMAT ", it must be finite and not negative", weight,
+    fit_fail(state, KM_DATA, "",
+             "weight is %g in row " UINT64_FORMAT ", it must be finite and not negative", weight,
              row_number(state));
     return false;
 }

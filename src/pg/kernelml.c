@@ -40,13 +40,15 @@ sql_version(void)
     HeapTuple tuple;
     char *version = NULL;
 
-    ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum("kernelml"));
+    ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
+                CStringGetDatum("kernelml"));
     scan = systable_beginscan(extensions, ExtensionNameIndexId, true, NULL, 1, &key);
     tuple = systable_getnext(scan);
     if (HeapTupleIsValid(tuple))
     {
         bool is_null;
-        Datum datum = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(extensions), &is_null);
+        Datum datum = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(extensions),
+                                   &is_null);
 
         if (!is_null)
             version = TextDatumGetCString(datum);

@@ -41,8 +41,8 @@ is_number_type(Oid type)
 static bool
 is_text_type(Oid type)
 {
-    return type == TEXTOID || type == VARCHAROID || type == BPCHAROID || type == NAMEOID || type == UNKNOWNOID ||
-           type_is_enum(type);
+    return type == TEXTOID || type == VARCHAROID || type == BPCHAROID || type == NAMEOID ||
+           type == UNKNOWNOID || type_is_enum(type);
 }
 
 static bool
@@ -60,9 +60,10 @@ kml_target_check(const KmLearner *learner, Oid type, const char *what)
 
     if (OidIsValid(element) ? !is_number_type(getBaseType(element)) : !is_label_type(base))
         ereport(ERROR,
-                (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("%s cannot be of type %s", what, format_type_be(type)),
-                 errhint("Use a number, an array of numbers, or a label of type boolean, integer, numeric, text "
-                         "or enum.")));
+                (errcode(ERRCODE_DATATYPE_MISMATCH),
+                 errmsg("%s cannot be of type %s", what, format_type_be(type)),
+                 errhint("Use a number, an array of numbers, or a label of type boolean, integer, numeric, "
+                         "text or enum.")));
     if (label && OidIsValid(element))
         ereport(ERROR,
                 (errcode(ERRCODE_DATATYPE_MISMATCH),

@@ -46,7 +46,8 @@ json_number(double number)
     if (!isfinite(number))
         return json_text(isnan(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity");
     km_number_print(number, text);
-    value.val.numeric = DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(text), InvalidOid, -1));
+    value.val.numeric = DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(text), InvalidOid,
+                                                            -1));
     return value;
 }
 

@@ -21,7 +21,8 @@ add_chunk(KmlRowStore *store, int c)
                 (errcode(ERRCODE_OUT_OF_MEMORY),
                  errmsg("keeping more than %zu rows of %zu numbers would take more than %d MB",
                         store->n, store->width, kml_max_memory_kb / 1024),
-                 errhint("Raise kernelml.max_memory, or fit a learner that keeps sums: rff(...) | ridge(...).")));
+                 errhint("Raise kernelml.max_memory, or fit a learner that keeps sums: "
+                         "rff(...) | ridge(...).")));
     store->chunk[c] = MemoryContextAllocHuge(store->memory, (Size) bytes);
 }
 

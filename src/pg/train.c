@@ -138,7 +138,8 @@ check_target(const Training *training)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("%s no target, but there is %s",
-                        estimator ? psprintf("%s takes", estimator->signature.name) : "feature steps alone take",
+                        estimator ? psprintf("%s takes", estimator->signature.name)
+                        : "feature steps alone take",
                         training->y_name),
                  errhint("Call train_query with a SELECT of x alone%s.",
                          estimator ? "" : ", or end the learner with an estimator: … | ridge")));
@@ -362,7 +363,8 @@ add_number(StringInfo text, Oid relation, const char *name, const char *list)
     if (!is_number(type) && type != BOOLOID)
         ereport(ERROR,
                 (errcode(ERRCODE_DATATYPE_MISMATCH),
-                 errmsg("column \"%s\" of %s must be a number, not of type %s", name, list, format_type_be(type)),
+                 errmsg("column \"%s\" of %s must be a number, not of type %s", name, list,
+                        format_type_be(type)),
                  errhint("Only a column named alone can be an array; train_query takes x and y that are any "
                          "expressions.")));
     appendStringInfo(text, "r.%s%s::" FLOAT8, quote_identifier(name),

@@ -206,5 +206,6 @@ kml_spec_hash_extended(PG_FUNCTION_ARGS)
 {
     struct varlena *spec = PG_GETARG_VARLENA_PP(0);
 
-    return hash_any_extended((unsigned char *) VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec), PG_GETARG_INT64(1));
+    return hash_any_extended((unsigned char *) VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec),
+                             PG_GETARG_INT64(1));
 }

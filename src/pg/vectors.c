@@ -266,7 +266,8 @@ to_array(KmlVectorReader *reader, Datum datum)
     if (OidIsValid(reader->input.fn_oid))
     {
         /* an untyped literal beside a typed argument arrives as a C string */
-        char *string = reader->type == UNKNOWNOID ? pstrdup(DatumGetCString(datum)) : TextDatumGetCString(datum);
+        char *string = reader->type == UNKNOWNOID ? pstrdup(DatumGetCString(datum))
+                       : TextDatumGetCString(datum);
         Datum array = InputFunctionCall(&reader->input, string, FLOAT8OID, -1);
 
         pfree(string);
@@ -324,7 +325,8 @@ kml_check_finite(size_t n, const double *x, const char *what, size_t row)
     if (row > 0)
         what = psprintf("%s in row %zu", what, row);
     if (km_is_missing(x[i]))
-        ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("element %zu of %s is NULL", i + 1, what)));
+        ereport(ERROR,
+                (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("element %zu of %s is NULL", i + 1, what)));
     ereport(ERROR,
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
              errmsg("element %zu of %s is %s", i + 1, what, isnan(x[i]) ? "NaN" : "infinite")));

@@ -1,5 +1,6 @@
 /*
- * fuzz_libsvm.c: any text as a LIBSVM model and as a line of data: an answer or an error, within bounded memory.
+ * fuzz_libsvm.c: any text as a LIBSVM model and as a line of data: an answer or an error, within bounded
+ * memory.
  *
  * A model that is read must be written as a text that means the same model.
  */

@@ -1,7 +1,8 @@
 /*
  * fuzz_sums.c: any bytes given as an accumulator are refused or give an answer: what passes the check
- * is merged with itself, subtracted, solved, and gives the errors of its model.  The input is taken as it is, and as patches to a good
- * value whose checksum is then made right, so that what lies behind the checksum is reached.
+ * is merged with itself, subtracted, solved, and gives the errors of its model.  The input is taken as it is,
+ * and as patches to a good value whose checksum is then made right, so that what lies behind the checksum is
+ * reached.
  */
 #include <stddef.h>
 #include <stdint.h>

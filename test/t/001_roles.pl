@@ -32,12 +32,14 @@ is($status, 0, 'the owner of a database, no superuser, creates the extension');
 is($out, '5', 'a plain role uses it');
 
 ($status, $out, $err) = sql('plain', q{
-    CREATE TEMP TABLE points AS SELECT ARRAY[i, i * i % 7]::float8[] AS x, i::float8 AS y FROM generate_series(1, 30) i;
+    CREATE TEMP TABLE points AS
+        SELECT ARRAY[i, i * i % 7]::float8[] AS x, i::float8 AS y FROM generate_series(1, 30) i;
     CREATE TEMP TABLE model AS SELECT kernelml.fit('krr(rbf(gamma=0.1), lambda=1e-6)', x, y) AS m FROM points;
     SELECT max(abs(kernelml.predict(m, x) - y)) < 0.01 FROM points, model;});
 is($out, 't', 'a plain role fits and predicts') or diag($err);
 
-($status, $out, $err) = sql('plain', 'CREATE FUNCTION kernelml.planted() RETURNS int LANGUAGE sql AS $$SELECT 1$$');
+($status, $out, $err) =
+    sql('plain', 'CREATE FUNCTION kernelml.planted() RETURNS int LANGUAGE sql AS $$SELECT 1$$');
 like($err, qr/permission denied for schema kernelml/, 'a plain role cannot add to the schema');
 
 # A schema made beforehand could hold functions that the script would then trust.
@@ -48,10 +50,7 @@ like($err, qr/schema "kernelml" already exists/, 'a schema that is already there
 is($node->safe_psql('shop', q{
     SELECT count(*) FROM pg_depend d JOIN pg_proc p ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
     WHERE d.deptype = 'e' AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'kernelml')
-      AND p.prolang = (SELECT oid FROM pg_language WHERE lanname = 'c')
-      AND obj_description(p.oid, 'pg_proc') IS NULL AND p.prokind = 'f'
-      AND p.proname !~ '_(in|out|recv|send|lt|le|eq|ne|ge|gt|cmp|hash|hash_extended|transition|combine|serial|deserial|final|support)$'}),
-    '0', 'every public function has a comment');
+      AND obj_description(p.oid, 'pg_proc') IS NULL}), '0', 'every function has a comment');
 
 ($status, $out, $err) = sql('owner', 'DROP EXTENSION kernelml');
 is($status, 0, 'the owner drops it') or diag($err);

@@ -21,7 +21,8 @@ is($threads, "t\nt\nt\n1", 'a backend has one thread after fits');
 SKIP: {
     my ($out, $err) = ('', '');
     my $status = $node->psql('postgres',
-        q{CREATE EXTENSION plpython3u; DO LANGUAGE plpython3u 'import numpy'}, stdout => \$out, stderr => \$err);
+        q{CREATE EXTENSION plpython3u; DO LANGUAGE plpython3u 'import numpy'},
+        stdout => \$out, stderr => \$err);
     skip "no PL/Python with numpy here: $err", 2 if $status;
 
     $node->safe_psql('postgres', q{
@@ -29,7 +30,8 @@ SKIP: {
             import numpy
             a = numpy.fromfunction(lambda i, j: 1.0 / (1 + abs(i - j)), (n, n)) + n * numpy.eye(n)
             b = numpy.linalg.solve(a, a @ numpy.arange(n))
-            return float(abs(b - numpy.arange(n)).max() + abs(numpy.linalg.eigvalsh(a).sum() - numpy.trace(a)))
+            off = numpy.linalg.eigvalsh(a).sum() - numpy.trace(a)
+            return float(abs(b - numpy.arange(n)).max() + abs(off))
         $$;});
 
     my $fit = q{SELECT md5(kernelml.fit('krr(rbf(gamma=1), lambda=0.1)', x, y)) FROM points};

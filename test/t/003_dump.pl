@@ -9,16 +9,20 @@ use Test::More;
 
 my $node = server(q{
     CREATE TABLE points AS
-        SELECT i, ARRAY[sin(i), cos(3 * i)]::float8[] AS x, sin(i) + i % 5 AS y FROM generate_series(1, 200) i;
+        SELECT i, ARRAY[sin(i), cos(3 * i)]::float8[] AS x, sin(i) + i % 5 AS y
+        FROM generate_series(1, 200) i;
     CREATE TABLE specs (k kernelml.kernel, l kernelml.learner);
-    INSERT INTO specs VALUES ('rbf(gamma=0.1) + 2 * linear', 'scale | krr(laplacian(gamma=0.3), lambda=1e-3)');
+    INSERT INTO specs
+        VALUES ('rbf(gamma=0.1) + 2 * linear', 'scale | krr(laplacian(gamma=0.3), lambda=1e-3)');
     CREATE TABLE models AS SELECT kernelml.fit(l, x, y) AS model FROM points, specs;
     CREATE VIEW scores AS SELECT i, kernelml.predict(model, x) AS score FROM points, models;
     CREATE INDEX ON points (kernelml.kernel_value('rbf(gamma=1)', x, '{0,0}'::float8[]));
     CREATE DATABASE restored;
 }, init => [ allows_streaming => 1 ]);
 
-my $answer = q{SELECT md5(string_agg(i || ' ' || score, ',' ORDER BY i)) || k || l FROM scores, specs GROUP BY k::text, l::text, k, l};
+my $answer = q{
+    SELECT md5(string_agg(i || ' ' || score, ',' ORDER BY i)) || k || l
+    FROM scores, specs GROUP BY k::text, l::text, k, l};
 my $here = $node->safe_psql('postgres', $answer);
 
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump.sql';

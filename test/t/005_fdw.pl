@@ -29,7 +29,8 @@ if ($status)
 my ($host, $port) = ($far->host, $far->port);
 my $user = $near->safe_psql('postgres', 'SELECT current_user');
 $near->safe_psql('postgres', qq{
-    CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres');
+    CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw
+        OPTIONS (host '$host', port '$port', dbname 'postgres');
     CREATE USER MAPPING FOR CURRENT_USER SERVER far OPTIONS (user '$user');
     CREATE FOREIGN TABLE far_sums (machine int, sums kernelml.accumulator) SERVER far
         OPTIONS (table_name 'load_sums');
@@ -39,11 +40,12 @@ $near->safe_psql('postgres', qq{
     CREATE VIEW all_sums AS SELECT * FROM load_sums UNION ALL SELECT * FROM far_sums;
 });
 
-is($near->safe_psql('postgres', q{SELECT count(*), sum((kernelml.accumulator_info(sums) ->> 'n_rows')::int) FROM far_sums}),
+is($near->safe_psql('postgres', q{
+        SELECT count(*), sum((kernelml.accumulator_info(sums) ->> 'n_rows')::int) FROM far_sums}),
     '2|1600', 'sums arrive from the other server');
 is($near->safe_psql('postgres', qq{
-        SELECT kernelml.merge(sums)::text = (SELECT kernelml.accumulate('$learner', x, load)::text FROM all_readings)
-        FROM all_sums}),
+        SELECT kernelml.merge(sums)::text =
+            (SELECT kernelml.accumulate('$learner', x, load)::text FROM all_readings) FROM all_sums}),
     't', 'sums merged from two servers are the bytes of one pass');
 is($near->safe_psql('postgres', q{
         SELECT kernelml.solve(kernelml.merge(sums), 'ridge(lambda=0.1)')
@@ -51,8 +53,8 @@ is($near->safe_psql('postgres', q{
         FROM all_sums}),
     't', 'and the model solved from them is the model fitted to all rows');
 is($near->safe_psql('postgres', qq{
-        SELECT kernelml.accumulate('$learner', x, load)::text = (SELECT kernelml.merge(sums)::text FROM far_sums)
-        FROM far_readings}),
+        SELECT kernelml.accumulate('$learner', x, load)::text =
+            (SELECT kernelml.merge(sums)::text FROM far_sums) FROM far_readings}),
     't', 'rows that are fetched instead give the same sums');
 
 # Only sums travel, and they come back as they were.
@@ -66,9 +68,11 @@ is($near->safe_psql('postgres', q{
 # Another map on the other side is refused by name.
 $far->safe_psql('postgres', q{
     CREATE OR REPLACE VIEW load_sums AS SELECT machine,
-        kernelml.accumulate('scale(mean=[20, 50], sd=[5, 29]) | rff(rbf(gamma=0.5), 50, seed=2)', x, load) AS sums
+        kernelml.accumulate('scale(mean=[20, 50], sd=[5, 29]) | rff(rbf(gamma=0.5), 50, seed=2)', x, load)
+            AS sums
     FROM readings GROUP BY machine});
 ($status, $out, $err) = $near->psql('postgres', 'SELECT kernelml.merge(sums) FROM all_sums');
-like($err, qr/accumulators of different feature maps.*seed=1.*seed=2/s, 'another map there is an error that names both');
+like($err, qr/accumulators of different feature maps.*seed=1.*seed=2/s,
+    'another map there is an error that names both');
 
 done_testing();

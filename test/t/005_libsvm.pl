@@ -67,7 +67,8 @@ sub predict_here
         SELECT predict(model, x) $proba FROM $table, models WHERE name = '$name' ORDER BY i})];
 }
 
-# The rows in which two lists of predictions differ by more than the tolerances of label or value, and of the rest.
+# The rows in which two lists of predictions differ by more than the tolerances of label or value, and of the
+# rest.
 sub differing
 {
     my ($one, $two, $first, $rest) = @_;
@@ -76,7 +77,8 @@ sub differing
     {
         my @difference = map { abs($one->[$i][$_] - $two->[$i][$_]) } 0 .. $#{ $one->[$i] };
         push @rows, $i + 1
-            if @{ $one->[$i] } != @{ $two->[$i] } or shift(@difference) > $first or grep { $_ > $rest } @difference;
+            if @{ $one->[$i] } != @{ $two->[$i] } or shift(@difference) > $first
+            or grep { $_ > $rest } @difference;
     }
     return "@rows";
 }
@@ -98,11 +100,12 @@ sub export
 # ---- trained there ----
 
 my %kernels = (
-    linear => '-t 0', polynomial => '-t 1 -d 2 -g 0.5 -r 1', rbf => '-t 2 -g 0.7', sigmoid => '-t 3 -g 0.2 -r -0.3');
+    linear => '-t 0', polynomial => '-t 1 -d 2 -g 0.5 -r 1', rbf => '-t 2 -g 0.7',
+    sigmoid => '-t 3 -g 0.2 -r -0.3');
 my @machines = (
     [ 'c_svc', '-s 0 -c 3', 'two' ], [ 'c_svc_3', '-s 0', 'three' ], [ 'nu_svc', '-s 1 -n 0.3', 'two' ],
-    [ 'nu_svc_3', '-s 1 -n 0.2', 'three' ], [ 'one_class', '-s 2 -n 0.3', 'two' ], [ 'svr', '-s 3 -c 2 -p 0.05', 'y' ],
-    [ 'nu_svr', '-s 4 -n 0.4', 'y' ]);
+    [ 'nu_svc_3', '-s 1 -n 0.2', 'three' ], [ 'one_class', '-s 2 -n 0.3', 'two' ],
+    [ 'svr', '-s 3 -c 2 -p 0.05', 'y' ], [ 'nu_svr', '-s 4 -n 0.4', 'y' ]);
 
 for my $machine (@machines)
 {
@@ -115,7 +118,8 @@ for my $machine (@machines)
         run_quietly("svm-train -q $options $kernels{$kernel}", $data, $model);
         import($name, $model, 3);
         my $there = predict_there($model, $data);
-        is(differing($there, predict_here($name), $target eq 'y' ? 1e-4 : 0), '', "$name of svm-train, scored here");
+        is(differing($there, predict_here($name), $target eq 'y' ? 1e-4 : 0), '',
+            "$name of svm-train, scored here");
         is(differing($there, predict_there(export($name, "$model.again"), $data), $target eq 'y' ? 1e-4 : 0),
             '', "$name of svm-train, imported and exported");
     }
@@ -131,8 +135,10 @@ for my $case ([ '-s 0', 'three', 0 ], [ '-s 3 -p 0.05', 'y', 1e-4 ])
     run_quietly("svm-train -q -t 4 $options", $data, $model);
     import($model, $model, 151);
     my $there = predict_there($model, $data);
-    is(differing($there, predict_here($model, 0, 'precomputed'), $tolerance), '', "precomputed $options, scored here");
-    is(differing($there, predict_there(export($model, "$model.again"), $data), $tolerance), '', 'and after export');
+    is(differing($there, predict_here($model, 0, 'precomputed'), $tolerance), '',
+        "precomputed $options, scored here");
+    is(differing($there, predict_there(export($model, "$model.again"), $data), $tolerance), '',
+        'and after export');
 }
 
 # ---- probabilities ----
@@ -155,7 +161,8 @@ for my $case ([ 'two', '-s 0 -c 3', 1e-5 ], [ 'three', '-s 0', 6e-3 ], [ 'three'
     my @labels = split ' ', (slurp_file($model) =~ /^label (.*)$/m)[0];
     import($model, $model);
     my $there = sort_probabilities(predict_there($model, $data, 1), @labels);
-    is(differing($there, predict_here($model, 1), 0, $tolerance), '', "probabilities of svm-train $options, $target");
+    is(differing($there, predict_here($model, 1), 0, $tolerance), '',
+        "probabilities of svm-train $options, $target");
     my $again = predict_there(export($model, "$model.again"), $data, 1);
     is(differing($there, $again, 0, $tolerance), '', "and after export");
 }
@@ -167,8 +174,8 @@ for my $options ('-s 3 -p 0.05', '-s 4')
     run_quietly("svm-train -q -b 1 -g 0.7 $options", data_file('y'), $model);
     my ($sigma) = slurp_file($model) =~ /^probA (.*)$/m;
     import($model, $model);
-    cmp_ok(query("SELECT model_info(model) ->> 'laplace_scale' FROM models WHERE name = '$model'"), '==', $sigma,
-        "scale of the errors of $options");
+    cmp_ok(query("SELECT model_info(model) ->> 'laplace_scale' FROM models WHERE name = '$model'"), '==',
+        $sigma, "scale of the errors of $options");
     my ($again) = slurp_file(export($model, "$model.again")) =~ /^probA (.*)$/m;
     cmp_ok($again, '==', $sigma, 'and after export');
 }
@@ -185,8 +192,9 @@ for my $case (
     my $probability = $learner =~ /probability/;
     query("INSERT INTO models SELECT '$learner', fit('$learner', x, $target) FROM points");
     my $model = export($learner, "$folder/" . ($learner =~ s/\W//gr));
-    is(differing(predict_there($model, data_file($target), $probability), predict_here($learner, $probability),
-            $target eq 'y' ? 1e-4 : 0, 6e-3), '', "$learner in svm-predict");
+    is(differing(predict_there($model, data_file($target), $probability),
+            predict_here($learner, $probability), $target eq 'y' ? 1e-4 : 0, 6e-3), '',
+        "$learner in svm-predict");
 }
 
 # Rows on the boundary itself are inliers here; rounding decides there.
@@ -195,7 +203,8 @@ my $there = predict_there(export('one_class', "$folder/one_class"), data_file('t
 my @inside = split /\n/, query(q{
     SELECT CASE WHEN abs(score(model, x)) < 1e-9 THEN 0 ELSE predict(model, x) END
     FROM points, models WHERE name = 'one_class' ORDER BY i});
-is(scalar(grep { $inside[$_] != 0 && $inside[$_] != $there->[$_][0] } 0 .. 149), 0, 'one_class in svm-predict');
+is(scalar(grep { $inside[$_] != 0 && $inside[$_] != $there->[$_][0] } 0 .. 149), 0,
+    'one_class in svm-predict');
 is(scalar(grep { $_ < 0 } @inside) > 20, 1, 'which has outliers');
 
 done_testing();

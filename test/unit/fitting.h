@@ -163,7 +163,7 @@ repeat_points(void)
     return repeats;
 }
 
-/* The points with their weights and the repeated ones give the same values and keep as many rows; ends both. */
+/* The points with their weights and the repeated ones give the values and keep as many rows; ends both. */
 static inline void
 check_repeats(Fitted *weighted, Fitted *repeated, const double *expected)
 {

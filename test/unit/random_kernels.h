@@ -13,9 +13,9 @@ static const char *const leaf_texts[] = {
     "rbf(gamma=3)", "rbf(length_scale=0.3)", "rbf(length_scale=@)", "laplacian(2)", "exponential(0.4)",
     "exponential(@)", "matern(0.5, 0.5)", "matern(1.5, @)", "matern(2.5, 0.3)", "matern(2.5, @)",
     "matern(0.3, 0.5)", "matern(0.8, @)", "matern(3.7, @)", "matern(120, 0.4)",
-    "rational_quadratic(0.7, 0.3)", "rational_quadratic(2, @)", "cauchy(0.4)", "cauchy(@)", "inverse_multiquadric(0.6)", "periodic(0.5, 0.9)",
-    "periodic(1.3, @)", "wave(0.7)", "spectral_mixture([0.6, 1.1], #, #)", "gibbs(~)", "chi2(2)",
-    "chi2_mercer", "min", "brownian",
+    "rational_quadratic(0.7, 0.3)", "rational_quadratic(2, @)", "cauchy(0.4)", "cauchy(@)",
+    "inverse_multiquadric(0.6)", "periodic(0.5, 0.9)", "periodic(1.3, @)", "wave(0.7)",
+    "spectral_mixture([0.6, 1.1], #, #)", "gibbs(~)", "chi2(2)", "chi2_mercer", "min", "brownian",
 };
 #define N_LEAF_TEXTS (sizeof leaf_texts / sizeof leaf_texts[0])
 

@@ -69,7 +69,8 @@ static const struct
 
 /* One term; *size grows by the sizes of what is added. */
 static long double
-plain_term(Value *value, const KmExpansionParts *parts, const KmTerm *term, const double *x, long double *size)
+plain_term(Value *value, const KmExpansionParts *parts, const KmTerm *term, const double *x,
+           long double *size)
 {
     long double sum = 0;
 
@@ -120,8 +121,8 @@ check(KmContext *ctx, size_t which, const KmExpansionParts *parts)
             long double expected = intercept[o], size = fabs(intercept[o]);
 
             for (size_t t = 0; t < parts->n_terms; t++)
-                expected += plain_term(cases[which].value, parts, &parts->term[o * parts->n_terms + t], x + i * D,
-                                       &size);
+                expected += plain_term(cases[which].value, parts, &parts->term[o * parts->n_terms + t],
+                                       x + i * D, &size);
             assert_bits(one[o], many[i * parts->n_out + o]);
             assert_true(fabsl(one[o] - expected) <= 1e-14L * size);
         }
@@ -148,8 +149,9 @@ check_groups(KmContext *ctx, size_t which)
     static const size_t first[] = {0, 40, 40, N};
     static const KmTerm term[] = {{0, 0}, {1, 1}, {2, 1}, {0, 1}, {2, 0}, {2, 0}};
 
-    check(ctx, which, &(KmExpansionParts) {.n = N, .d = D, .columns = 2, .rows = rows, .coef = coef, .groups = 3,
-                                           .first = first, .n_out = 3, .n_terms = 2, .term = term});
+    check(ctx, which, &(KmExpansionParts) {.n = N, .d = D, .columns = 2, .rows = rows, .coef = coef,
+                                           .groups = 3, .first = first, .n_out = 3, .n_terms = 2,
+                                           .term = term});
 }
 
 static void

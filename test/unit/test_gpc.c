@@ -56,7 +56,8 @@ static void
 test_mode_likelihood_variance(void **state)
 {
     double x[N * D], f[N], moments[2], w[N], z[D] = {0.3, -0.8};
-    long double B[N][MAX_ROWS], S[N][MAX_ROWS], zero[N] = {0}, v[N], likelihood = 0, variance = 4, slope[N], W[N];
+    long double B[N][MAX_ROWS], S[N][MAX_ROWS], zero[N] = {0}, v[N], slope[N], W[N];
+    long double likelihood = 0, variance = 4;
     uint32_t label[N];
     KmScorer *scorer;
 

@@ -1,6 +1,6 @@
 /*
- * test_interruption.c: a cancel at any poll and a failure of any allocation come out as what they are, whatever
- * the learner: fitted, in passes, written, read and scored.
+ * test_interruption.c: a cancel at any poll and a failure of any allocation come out as what they are,
+ * whatever the learner: fitted, in passes, written, read and scored.
  */
 #include <stdio.h>
 

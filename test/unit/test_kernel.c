@@ -387,8 +387,8 @@ test_weights_are_repetitions(void **state)
                            learnt(*state, words[i], "gamma", n, 2, repeated, NULL), 1e-15);
 }
 
-/* Of w repetitions each, w large, 6 w^2 / 2 pairs are at distance 0 and 15 w^2 at 1,1,2,2,3,3,4,5,…: the middle
- * of 18 w^2 / 2 lies between 3 and 4. */
+/* Of w repetitions each, w large, 6 w^2 / 2 pairs are at distance 0 and 15 w^2 at 1,1,2,2,3,3,4,5,…: the
+ * middle of 18 w^2 / 2 lies between 3 and 4. */
 static void
 test_median_of_extreme_weights(void **state)
 {

@@ -61,7 +61,8 @@ check_gradient(const char *text, size_t n, size_t d, uint64_t seed)
 
     assert_int_equal(km_kernel_parameters(ctx, kernel, &count, &parameter), KM_OK);
     assert_int_equal(km_alloc(ctx, count, &gradient), KM_OK);
-    assert_int_equal(km_kernel_gradient(ctx, kernel, make_points(kernel, n, d, x, NULL), n, W, gradient), KM_OK);
+    assert_int_equal(km_kernel_gradient(ctx, kernel, make_points(kernel, n, d, x, NULL), n, W, gradient),
+                     KM_OK);
     for (size_t p = 0; p < count; p++)
     {
         double expected = difference(text, p, n, d, x, W), scale = fabs(weighted_sum(kernel, n, d, x, W));

@@ -38,7 +38,8 @@ test_lambda_as_given(void **state)
     assert_close(coefficient(model, 1), -0.368120, 1e-6);
     assert_close(coefficient(model, 2), 3.758468, 1e-6);
     assert_close(*predict(model, 1, &query), 2.646786, 1e-6);
-    assert_string_equal(model->learner, "krr(rbf(gamma=1), lambda=0.1, center=false, loo=false, method=exact)");
+    assert_string_equal(model->learner,
+                        "krr(rbf(gamma=1), lambda=0.1, center=false, loo=false, method=exact)");
 }
 
 static void
@@ -66,7 +67,8 @@ test_gamma_is_written_into_the_learner(void **state)
     const KmModel *model = fit("krr", 4, 1, x, y, NULL), *again;
 
     (void) state;
-    assert_string_equal(model->learner, "krr(rbf(gamma=0.8), lambda=1, center=true, loo=false, method=exact)");
+    assert_string_equal(model->learner,
+                        "krr(rbf(gamma=0.8), lambda=1, center=true, loo=false, method=exact)");
     again = fit(model->learner, 4, 1, x, y, NULL);
     for (size_t i = 0; i < 4; i++)
         assert_true(coefficient(model, i) == coefficient(again, i));

@@ -173,7 +173,8 @@ test_fit_by_steps(void **unused)
 
     (void) unused;
     assert_int_equal(km_learner_fit(ctx, learner, &line, &model), KM_OK);
-    assert_string_equal(model->learner, "scale(mean=[2.5], sd=[1.118033988749895]) | ridge(lambda=0.5, intercept=true)");
+    assert_string_equal(model->learner,
+                        "scale(mean=[2.5], sd=[1.118033988749895]) | ridge(lambda=0.5, intercept=true)");
     assert_true(model->n_rows == 4 && model->n_skipped == 3 && model->n_features == 1);
     assert_true(fabs(value_of(ctx, model, &x) - line_value(0.5, x)) < 1e-13);
 
@@ -280,7 +281,8 @@ test_fit_streams(void **unused)
     KmModel *model = fit(ctx, "scale | rff(rbf(gamma=auto), 200) | ridge(lambda=1e-2)", &table);
 
     (void) unused;
-    assert_non_null(strstr(model->learner, "rff(rbf(gamma=1), n_components=200, seed=0) | ridge(lambda=0.01, intercept=true)"));
+    assert_non_null(strstr(model->learner, "rff(rbf(gamma=1), n_components=200, seed=0) | "
+                           "ridge(lambda=0.01, intercept=true)"));
     assert_true(model->n_rows == 40000 && model->n_features == 1);
     for (double x = 0.1; x < 3.9; x += 0.3)
         assert_true(fabs(value_of(ctx, model, &x) - sin(3 * x)) < 0.02);

@@ -215,8 +215,8 @@ order_of_labels(void **unused)
     static const char *const texts[] = {
         "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho 1\nlabel 1 -1\nprobA -2\nprobB 0.5\n"
             "nr_sv 1 1\nSV\n1 1:1 \n-1 1:-1 \n",
-        "svm_type c_svc\r\nkernel_type linear\r\nnr_class 2\r\ntotal_sv 2\r\nrho -1\r\nlabel -1 1\r\nprobA -2\r\n"
-            "probB -0.5\r\nnr_sv 1 1\r\nSV\r\n1 1:-1 \r\n-1 1:1",
+        "svm_type c_svc\r\nkernel_type linear\r\nnr_class 2\r\ntotal_sv 2\r\nrho -1\r\nlabel -1 1\r\n"
+            "probA -2\r\nprobB -0.5\r\nnr_sv 1 1\r\nSV\r\n1 1:-1 \r\n-1 1:1",
     };
 
     (void) unused;
@@ -264,8 +264,8 @@ three_classes(void **unused)
 static void
 features_given(void **unused)
 {
-    static const char text[] = "svm_type epsilon_svr\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 1\nrho -0.25\n"
-        "probA 0.3\nSV\n2 2:1e-1 \n";
+    static const char text[] = "svm_type epsilon_svr\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 1\n"
+        "rho -0.25\nprobA 0.3\nSV\n2 2:1e-1 \n";
     KmContext *ctx = km_context_create(SIZE_MAX);
     KmModel *model;
 
@@ -306,8 +306,8 @@ estimates_survive(void **unused)
 static void
 empty_regression(void **unused)
 {
-    static const char text[] = "svm_type epsilon_svr\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 0\nrho -1.05\n"
-        "SV\n";
+    static const char text[] = "svm_type epsilon_svr\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 0\n"
+        "rho -1.05\nSV\n";
     KmContext *ctx = km_context_create(SIZE_MAX);
     KmScorer *scorer = scorer_of(ctx, must_read(ctx, text, 1));
     double x = 99, value;
@@ -458,8 +458,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_and_kernel), cmocka_unit_test(written_text),
             cmocka_unit_test(precomputed), cmocka_unit_test(order_of_labels),
-        cmocka_unit_test(three_classes), cmocka_unit_test(features_given), cmocka_unit_test(estimates_survive),
-        cmocka_unit_test(empty_regression),
+        cmocka_unit_test(three_classes), cmocka_unit_test(features_given),
+        cmocka_unit_test(estimates_survive), cmocka_unit_test(empty_regression),
         cmocka_unit_test(locale_proof), cmocka_unit_test(malformed), cmocka_unit_test(cut_short),
         cmocka_unit_test(not_written), cmocka_unit_test(lines),
     };

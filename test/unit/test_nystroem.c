@@ -546,8 +546,8 @@ test_ridge_on_features(void **state)
     assert_true(error[1] < error[0] / 2.5 && error[1] > error[0] / 6.5);
 }
 
-/* Linear models score kernel values, not features: the same values but for rounding, from rows and from sums, and
- * the same bits alone and in a batch. */
+/* Linear models score kernel values, not features: the same values but for rounding, from rows and from sums,
+ * and the same bits alone and in a batch. */
 static void
 test_plain_scores(void **state)
 {

@@ -420,7 +420,8 @@ test_matern(void **unused)
         assert_true(k[0] == 1 && slope[0] == 0);
         for (size_t i = 1; i < CHUNK; i++)
         {
-            long double s = form[0] * sqrtl(v[i]), decay = expl(-s), square = form[0] * (long double) form[0] / 2;
+            long double s = form[0] * sqrtl(v[i]), decay = expl(-s);
+            long double square = form[0] * (long double) form[0] / 2;
             long double value = (1 + form[1] * s + form[2] * s * s) * decay;
             long double by_hand[] = {-square * decay / s, -square * decay, -square * (1 + s) * decay / 3};
 
