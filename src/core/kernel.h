@@ -5,7 +5,7 @@
  * powers, exp and normalize.  A leaf's value is a function, element by element,
  * of one geometry of the two rows: their dot product, squared distance, 1-norm
  * distance, or (KM_GEOMETRY_ROWS) of the rows themselves.  So one map serves
- * GEMM tiles while training and the fixed-order micro-kernel while scoring.
+ * tiles while training and the fixed-order micro-kernel while scoring.
  *
  * Adding a kernel: one entry with its functions in the file of its family, its
  * test, its row in the README.
@@ -164,7 +164,7 @@ extern KmStatus km_kernel_check_index(KmContext *ctx, const KmKernel *kernel, si
 /* Fail unless the kernel can take rows of d columns (dims, scale lists, metric). */
 extern KmStatus km_kernel_check_dimension(KmContext *ctx, const KmKernel *kernel, size_t d);
 
-/* ---- tiles by GEMM (training, Gram matrices) ---- */
+/* ---- tiles (training, Gram matrices) ---- */
 
 /* Rows made ready for one kernel: per leaf, the chosen and scaled columns,
  * centred for stationary leaves, with squared norms. */

@@ -1,6 +1,6 @@
 /*
  * kernel_eval.h: evaluating a compiled kernel, shared by the two paths that make values:
- * tiles by GEMM (points.c, tile.c) and scoring in fixed order (target.c).
+ * tiles (points.c, tile.c) and scoring in fixed order (target.c).
  *
  * Both do the same three things: give each leaf its own rows (km_leaf_rows), turn pairs of them
  * into leaf values (geometry, then type->map), and combine the leaf values by the operations of the tree.

@@ -58,6 +58,12 @@ km_panel_pairwise(const KmPanel *panel, KmPairwise what, size_t m, const double 
     KM_PICK(km_panel_ops)->pairwise[what](&block);
 }
 
+bool
+km_panel_is_fast(void)
+{
+    return KM_PICK(km_panel_ops) != &km_panel_ops_base;
+}
+
 void
 km_panel_add_products(const KmPanel *panel, size_t k0, size_t nk, size_t m, size_t ldx,
                       const double *x, size_t ld, double *out)

@@ -40,6 +40,9 @@ extern KmStatus km_panel_create(KmContext *ctx, size_t n, size_t d, const double
 extern void km_panel_pairwise(const KmPanel *panel, KmPairwise what, size_t m, const double *x,
                               size_t j0, size_t nj, size_t ld, double *out);
 
+/* False where multiply-adds are emulated: what needs no fixed order is then made faster by a BLAS. */
+extern bool km_panel_is_fast(void);
+
 /* The sums of dot products go on over columns k0 <= k < k0 + nk of the stored rows:
  * out[i * ld + j] = fma(x[i * ldx + k - k0], z_jk, out[i * ld + j]) for i < m and all j, the
  * padding columns included. */

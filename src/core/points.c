@@ -333,6 +333,31 @@ km_points_gather(const KmPoints *points, size_t m, const size_t *row, KmPoints *
         gather_rows(m, row, 1, points->self + q * points->capacity, into->self + q * into->capacity);
 }
 
+/* ---- panels ---- */
+
+KmStatus
+km_points_panels_create(KmContext *ctx, const KmPoints *points)
+{
+    for (size_t l = 0; l < points->kernel->n_leaves && km_panel_is_fast(); l++)
+    {
+        KmLeafPoints *own = &points->leaf[l];
+
+        if (km_points_by_products(own->leaf) || own->leaf->type->geometry == KM_GEOMETRY_L1)
+            KM_TRY(km_panel_create(ctx, points->n, own->width, own->centred, &own->panel));
+    }
+    return KM_OK;
+}
+
+void
+km_points_panels_free(KmContext *ctx, const KmPoints *points)
+{
+    for (size_t l = 0; l < points->kernel->n_leaves; l++)
+    {
+        km_free(ctx, points->leaf[l].panel.data);
+        points->leaf[l].panel.data = NULL;
+    }
+}
+
 /* ---- float32 ---- */
 
 /* Rows and their norms in float32; usable if the largest norm leaves room for sums, and small ones do not

@@ -35,9 +35,10 @@ typedef struct KmLeafPoints
     size_t width;               /* columns of the leaf's own rows */
     bool rows_as_given;         /* rows is the caller's x, never written */
     double *rows;               /* n x width */
-    double *centred;            /* distances by GEMM: rows - centre; other leaves: rows itself */
+    double *centred;            /* distances by products: rows - centre; other leaves: rows itself */
     const double *centre;       /* width, with centred */
     double *norms;              /* squared norms of the centred rows, with centred */
+    KmPanel panel;              /* the centred rows, for many tiles; data NULL: not made */
 } KmLeafPoints;
 
 struct KmPoints
@@ -87,6 +88,11 @@ km_points_wide_row(const KmPoints *points, size_t i)
 {
     return points->single->wide_rows + km_points_wide_index(points, i) * points->leaf[0].width;
 }
+
+/* Transpose rows whose products or 1-norm distances are wanted, once for many tiles, where that is faster
+ * than a BLAS; to be freed before other rows are gathered into these points. */
+extern KmStatus km_points_panels_create(KmContext *ctx, const KmPoints *points);
+extern void km_points_panels_free(KmContext *ctx, const KmPoints *points);
 
 /* Make points->single ready. */
 extern KmStatus km_points_single(KmContext *ctx, const KmPoints *points);

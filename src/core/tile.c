@@ -1,6 +1,6 @@
 /*
- * tile.c: tiles of K: each leaf's geometry by GEMM, mapped while it is in cache, and
- * combined by the kernel's expression.
+ * tile.c: tiles of K: each leaf's geometry by panels, where the points have them, or by GEMM, mapped while it
+ * is in cache, and combined by the kernel's expression.
  *
  * Squared distances are |x|^2 + |z|^2 - 2<x,z> of centred rows.  With N = |x|^2 + |z|^2 its rounding
  * error is at most c u N, c a small multiple of sqrt(d).  Where d2 < t N it is computed again from
@@ -30,27 +30,42 @@ typedef struct Geometry
     void (*row)(const KmBlock *block, size_t l, size_t i, double *row);  /* NULL: nothing left to do */
 } Geometry;
 
-/* out = scale * (rows of a)(rows of b)'. */
+/* True if b's rows are in panels, and this block's begin one. */
+static bool
+has_panels(const KmBlock *block, const KmLeafPoints *b)
+{
+    return b->panel.data != NULL && block->j % KM_PANEL_WIDTH == 0;
+}
+
+/* Whole panels of values are written: by way of the block's own scratch where the last one is too wide. */
 static void
-product(const KmBlock *block, size_t l, double scale, size_t ld, double *out)
+panel_values(const KmBlock *block, size_t l, KmPairwise what, const double *x, const KmPanel *panel,
+             size_t j0, size_t ld, double *out)
+{
+    double *scratch = block->a->values + l * block->a->block_rows * KM_BLOCK_COLUMNS;
+
+    if (out == scratch || block->n % KM_PANEL_WIDTH == 0)
+    {
+        km_panel_pairwise(panel, what, block->m, x, j0, block->n, ld, out);
+        return;
+    }
+    km_panel_pairwise(panel, what, block->m, x, j0, block->n, KM_BLOCK_COLUMNS, scratch);
+    for (size_t i = 0; i < block->m; i++)
+        memcpy(out + i * ld, scratch + i * KM_BLOCK_COLUMNS, block->n * sizeof *out);
+}
+
+/* out = (rows of a)(rows of b)'. */
+static void
+dot_block(const KmBlock *block, size_t l, size_t ld, double *out)
 {
     const KmLeafPoints *a = &block->a->leaf[l], *b = &block->b->leaf[l];
     size_t width = a->width;
 
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, block->m, block->n, width, scale,
-                a->centred + block->i * width, width, b->centred + block->j * width, width, 0.0, out, ld);
-}
-
-static void
-dot_block(const KmBlock *block, size_t l, size_t ld, double *out)
-{
-    product(block, l, 1.0, ld, out);
-}
-
-static void
-sqdist_block(const KmBlock *block, size_t l, size_t ld, double *out)
-{
-    product(block, l, -2.0, ld, out);
+    if (has_panels(block, b))
+        panel_values(block, l, KM_PAIR_DOT, a->centred + block->i * width, &b->panel, block->j, ld, out);
+    else
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, block->m, block->n, width, 1.0,
+                    a->centred + block->i * width, width, b->centred + block->j * width, width, 0.0, out, ld);
 }
 
 static void
@@ -84,20 +99,20 @@ fill_panel(const KmBlock *block, const KmLeafPoints *b, double *panel)
     }
 }
 
-/* By way of the block's own scratch, because panels write whole ones. */
 static void
 l1_block(const KmBlock *block, size_t l, size_t ld, double *out)
 {
     const KmLeafPoints *a = &block->a->leaf[l], *b = &block->b->leaf[l];
-    KmPanel panel = {.n = block->n, .d = a->width, .data = block->a->panel};
-    double *values = block->a->values + l * block->a->block_rows * KM_BLOCK_COLUMNS;
+    const double *x = a->rows + block->i * a->width;
+    KmPanel own = {.n = block->n, .d = a->width, .data = block->a->panel};
 
-    fill_panel(block, b, panel.data);
-    km_panel_pairwise(&panel, KM_PAIR_L1, block->m, a->rows + block->i * a->width, 0, block->n,
-                      KM_BLOCK_COLUMNS,
-                      values);
-    for (size_t i = 0; i < block->m && values != out; i++)
-        memcpy(out + i * ld, values + i * KM_BLOCK_COLUMNS, block->n * sizeof *out);
+    if (has_panels(block, b))
+    {
+        panel_values(block, l, KM_PAIR_L1, x, &b->panel, block->j, ld, out);
+        return;
+    }
+    fill_panel(block, b, own.data);
+    panel_values(block, l, KM_PAIR_L1, x, &own, 0, ld, out);
 }
 
 static void
@@ -124,7 +139,7 @@ static const Geometry geometries[] = {
     [KM_GEOMETRY_SAME] = {none_block, NULL},
     [KM_GEOMETRY_DOT] = {dot_block, NULL},
     [KM_GEOMETRY_COSINE] = {dot_block, NULL},
-    [KM_GEOMETRY_SQDIST] = {sqdist_block, sqdist_row},
+    [KM_GEOMETRY_SQDIST] = {dot_block, sqdist_row},
     [KM_GEOMETRY_L1] = {l1_block, NULL},
     [KM_GEOMETRY_ROWS] = {NULL, rows_row},
 };

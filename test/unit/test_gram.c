@@ -51,6 +51,34 @@ test_gram_is_exp_of_squared_distances(void **state)
     }
 }
 
+/* Every geometry, alone and combined, where rows fill neither tiles nor panels. */
+static void
+test_gram_has_the_values_of_scoring(void **state)
+{
+    static const char *const texts[] = {"linear", "cosine", "laplacian(gamma=0.3)", "poly(degree=2)",
+                                        "rbf(gamma=0.2) + linear * laplacian(gamma=1, dims=[2,3])"};
+    size_t n = 333, d = 7;
+    double *x = new_doubles(n * d), *g = new_doubles(n * n), expected;
+    uint64_t seed = 5;
+
+    (void) state;
+    for (size_t i = 0; i < n * d; i++)
+        x[i] = next_uniform(&seed, -1.0, 1.0);
+    for (size_t q = 0; q < sizeof texts / sizeof *texts; q++)
+    {
+        KmKernel *kernel;
+
+        assert_int_equal(km_kernel_parse(ctx, texts[q], strlen(texts[q]), &kernel), KM_OK);
+        assert_int_equal(try_gram(texts[q], n, d, x, true, n, g), KM_OK);
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = i % 5; j <= i; j += 5)
+            {
+                assert_int_equal(km_kernel_value(ctx, kernel, d, x + i * d, x + j * d, &expected), KM_OK);
+                assert_true(fabs(g[i * n + j] - expected) <= 1e-13 && g[j * n + i] == g[i * n + j]);
+            }
+    }
+}
+
 /* Without `full`, tiles right of the diagonal's are not touched, the lower triangle is the same. */
 static void
 test_lower_triangle(void **state)
@@ -89,6 +117,24 @@ test_values_that_are_not_finite(void **state)
     a[1] = NAN;
     assert_int_equal(km_triangle_check_finite(ctx, 2, 3, a, "gram"), KM_OK);
     assert_int_equal(km_matrix_check_finite(ctx, 1, 2, 2, large, "gram"), KM_OK);
+}
+
+/* What is not checked, because it cannot happen: the largest squares that rows may have. */
+static void
+test_largest_products_are_finite(void **state)
+{
+    double x[6] = {1, 1, 1, -1, -1, -1}, *g = new_doubles(4);
+
+    (void) state;
+    for (size_t k = 0; k < 6; k++)
+        x[k] *= sqrt(DBL_MAX / 24.0) * (1.0 - 1e-15);
+    assert_int_equal(try_gram("linear", 2, 3, x, true, 2, g), KM_OK);
+    assert_true(g[0] > DBL_MAX / 8.1 && g[0] <= DBL_MAX / 8.0);
+    assert_true(g[1] == g[2] && fabs(g[1] / g[0] + 1.0) <= 1e-15 && g[3] == g[0]);
+    for (size_t k = 0; k < 6; k++)
+        x[k] = k < 3 ? DBL_MAX : -DBL_MAX;
+    assert_int_equal(try_gram("cosine", 2, 3, x, true, 2, g), KM_OK);
+    assert_true(g[0] == 1.0 && fabs(g[1] + 1.0) <= 1e-15 && g[3] == 1.0);
 }
 
 static void
@@ -357,8 +403,10 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gram_is_exp_of_squared_distances),
+        cmocka_unit_test(test_gram_has_the_values_of_scoring),
         cmocka_unit_test(test_lower_triangle),
         cmocka_unit_test(test_values_that_are_not_finite),
+        cmocka_unit_test(test_largest_products_are_finite),
         cmocka_unit_test(test_triangles),
         cmocka_unit_test(test_eigenvalues_of_minimum),
         cmocka_unit_test(test_eigenvalues_of_a_reflection),

@@ -7,6 +7,8 @@
 #include <float.h>
 
 #include "polling.h"
+#include "simd.h"
+#include "simd/tile_ops.h"
 
 static double *
 random_rows(size_t n, size_t d, double low, double high, uint64_t seed)
@@ -512,6 +514,49 @@ test_rows_without_usual_values(void **state)
     assert_null(points->single->origin);
 }
 
+/* ---- the inner loops of every instruction set ---- */
+
+static size_t
+tables(const KmTileOps *out[3])
+{
+    size_t count = 0;
+
+    out[count++] = &km_tile_ops_base;
+#if defined(__x86_64__)
+    if (KM_HAS_AVX2())
+        out[count++] = &km_tile_ops_avx2;
+    if (KM_HAS_AVX512())
+        out[count++] = &km_tile_ops_avx512;
+#endif
+    return count;
+}
+
+/* Every shape up to two vectors and a rest; what lies around is not written. */
+static void
+test_transpose(void **state)
+{
+    enum { MOST = 19, LD = 23 };
+    const KmTileOps *ops[3];
+    double from[MOST * LD], to[MOST * LD];
+
+    (void) state;
+    for (size_t k = 0; k < MOST * LD; k++)
+        from[k] = (double) k;
+    for (size_t t = 0; t < tables(ops); t++)
+        for (size_t rows = 0; rows <= MOST; rows++)
+            for (size_t columns = 0; columns <= MOST; columns++)
+            {
+                memset(to, 0xff, sizeof to);
+                ops[t]->transpose(rows, columns, LD - 1, from, LD, to);
+                for (size_t j = 0; j < MOST; j++)
+                    for (size_t i = 0; i < LD; i++)
+                        if (i < rows && j < columns)
+                            assert_true(to[j * LD + i] == (double) (i * (LD - 1) + j));
+                        else
+                            assert_true(isnan(to[j * LD + i]));
+            }
+}
+
 /* ---- errors ---- */
 
 /* scikit-learn 17925, 22149: products of large values overflow. */
@@ -579,6 +624,7 @@ main(void)
         cmocka_unit_test(test_gathered_rows_f32),
         cmocka_unit_test(test_rows_of_usual_values_f32),
         cmocka_unit_test(test_rows_without_usual_values),
+        cmocka_unit_test(test_transpose),
         cmocka_unit_test(test_large_values_are_an_error),
         cmocka_unit_test(test_wrong_dimension_and_unresolved),
         cmocka_unit_test(test_tiles_poll_and_stop),

@@ -10,7 +10,7 @@
 KM_INLINE vd
 sqdist_lanes(vd dot, vd sum, vd small, vd *margin)
 {
-    vd d2 = vd_max(sum + dot, vd_set(0));
+    vd d2 = vd_max(sum - (dot + dot), vd_set(0));
 
     *margin = vd_min(*margin, d2 - small * sum);
     return d2;
@@ -92,4 +92,46 @@ sqdist_pair(size_t d, const double *x, const double *z)
     return sum;
 }
 
-const KmTileOps KM_VARIANT_NAME(km_tile_ops) = {sqdist, sqdist_f32, sqdist_pair};
+/* KM_LANES x KM_LANES values: in each round the rows of the first half are zipped with those of the second,
+ * which turns the bits of an element's number, row then column, by one place; log2(KM_LANES) swap the two. */
+KM_INLINE void
+transpose_square(size_t ld_from, const double *from, size_t ld_to, double *to)
+{
+    vd row[KM_LANES], zipped[KM_LANES];
+
+KM_UNROLL
+    for (size_t i = 0; i < KM_LANES; i++)
+        row[i] = vd_load(from + i * ld_from);
+KM_UNROLL
+    for (size_t round = 1; round < KM_LANES; round *= 2)
+    {
+KM_UNROLL
+        for (size_t i = 0; i < KM_LANES / 2; i++)
+        {
+            zipped[2 * i] = vd_zip_low(row[i], row[i + KM_LANES / 2]);
+            zipped[2 * i + 1] = vd_zip_high(row[i], row[i + KM_LANES / 2]);
+        }
+KM_UNROLL
+        for (size_t i = 0; i < KM_LANES; i++)
+            row[i] = zipped[i];
+    }
+KM_UNROLL
+    for (size_t i = 0; i < KM_LANES; i++)
+        vd_store(to + i * ld_to, row[i]);
+}
+
+/* Along the rows that are written. */
+static void
+transpose(size_t rows, size_t columns, size_t ld_from, const double *from, size_t ld_to, double *to)
+{
+    size_t whole_rows = rows - rows % KM_LANES, whole_columns = columns - columns % KM_LANES;
+
+    for (size_t j = 0; j < whole_columns; j += KM_LANES)
+        for (size_t i = 0; i < whole_rows; i += KM_LANES)
+            transpose_square(ld_from, from + i * ld_from + j, ld_to, to + j * ld_to + i);
+    for (size_t j = 0; j < columns; j++)
+        for (size_t i = j < whole_columns ? whole_rows : 0; i < rows; i++)
+            to[j * ld_to + i] = from[i * ld_from + j];
+}
+
+const KmTileOps KM_VARIANT_NAME(km_tile_ops) = {sqdist, sqdist_f32, sqdist_pair, transpose};

@@ -44,7 +44,8 @@ KM_INLINE vd vd_abs(vd a) { return (vd) ((vu) a & 0x7fffffffffffffff); }
 /*
  * Per instruction set: set (all lanes equal), fma, sqrt, min and max (the second
  * operand where either is NaN), lt and eq (masks, false where NaN), select
- * (first value where the mask holds), any.
+ * (first value where the mask holds), any; zip_low and zip_high (the lanes of the
+ * lower or upper halves of two vectors in turn).
  */
 #if KM_VECTOR_BYTES > 16
 #include <immintrin.h>
@@ -57,6 +58,18 @@ KM_INLINE vdmask vd_lt(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ)
 KM_INLINE vdmask vd_eq(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ); }
 KM_INLINE vd vd_select(vdmask m, vd a, vd b) { return _mm512_mask_blend_pd(m, b, a); }
 KM_INLINE bool vd_any(vdmask m) { return m != 0; }
+KM_INLINE vd
+vd_zip_low(vd a, vd b)
+{
+    return _mm512_permutex2var_pd(a, (__m512i) {0, 8, 1, 9, 2, 10, 3, 11}, b);
+}
+
+KM_INLINE vd
+vd_zip_high(vd a, vd b)
+{
+    return _mm512_permutex2var_pd(a, (__m512i) {4, 12, 5, 13, 6, 14, 7, 15}, b);
+}
+
 KM_INLINE vfmask vf_lt(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 KM_INLINE vfmask vf_eq(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
 KM_INLINE vf vf_select(vfmask m, vf a, vf b) { return _mm512_mask_blend_ps(m, b, a); }
@@ -68,6 +81,18 @@ KM_INLINE vdmask vd_lt(vd a, vd b) { return _mm256_cmp_pd(a, b, _CMP_LT_OQ); }
 KM_INLINE vdmask vd_eq(vd a, vd b) { return _mm256_cmp_pd(a, b, _CMP_EQ_OQ); }
 KM_INLINE vd vd_select(vdmask m, vd a, vd b) { return _mm256_blendv_pd(b, a, m); }
 KM_INLINE bool vd_any(vdmask m) { return _mm256_movemask_pd(m) != 0; }
+KM_INLINE vd
+vd_zip_low(vd a, vd b)
+{
+    return _mm256_permute2f128_pd(_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b), 0x20);
+}
+
+KM_INLINE vd
+vd_zip_high(vd a, vd b)
+{
+    return _mm256_permute2f128_pd(_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b), 0x31);
+}
+
 KM_INLINE vfmask vf_lt(vf a, vf b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
 KM_INLINE vfmask vf_eq(vf a, vf b) { return _mm256_cmp_ps(a, b, _CMP_EQ_OQ); }
 KM_INLINE vf vf_select(vfmask m, vf a, vf b) { return _mm256_blendv_ps(b, a, m); }
@@ -96,6 +121,8 @@ KM_INLINE vfmask vf_eq(vf a, vf b) { return (vu32) (a == b); }
 KM_INLINE vd vd_select(vdmask m, vd a, vd b) { return (vd) ((m & (vu) a) | (~m & (vu) b)); }
 KM_INLINE vf vf_select(vfmask m, vf a, vf b) { return (vf) ((m & (vu32) a) | (~m & (vu32) b)); }
 KM_INLINE bool vd_any(vdmask m) { return (m[0] | m[1]) != 0; }
+KM_INLINE vd vd_zip_low(vd a, vd b) { return (vd) {a[0], b[0]}; }
+KM_INLINE vd vd_zip_high(vd a, vd b) { return (vd) {a[1], b[1]}; }
 KM_INLINE vd vd_sqrt(vd a) { return (vd) {__builtin_sqrt(a[0]), __builtin_sqrt(a[1])}; }
 KM_INLINE vd vd_min(vd a, vd b) { return vd_select(vd_lt(a, b), a, b); }
 KM_INLINE vd vd_max(vd a, vd b) { return vd_select(vd_lt(b, a), a, b); }
