@@ -7,6 +7,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "simd.h"
+#include "simd/tile_ops.h"
+#include "sizes.h"
+
+#define SPAN ((size_t) 64)      /* columns at once of products of rows with themselves */
+
 size_t
 km_leaf_dimension(const KmLeaf *leaf, size_t d)
 {
@@ -110,15 +116,21 @@ km_leaf_rows(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const doubl
 
 /* ---- the diagonal ---- */
 
-/* <x,x> as panel.h sums it. */
-static double
-self_dot(size_t d, const double *x)
+/* out[i] = <x_i,x_i> of n <= KM_PANEL_WIDTH rows: the diagonal of all their products, by SPAN columns. */
+static void
+self_dots(size_t n, size_t d, const double *x, double *out)
 {
-    double sum = 0;
+    double lanes[SPAN * KM_PANEL_WIDTH] = {0}, sums[KM_PANEL_WIDTH * KM_PANEL_WIDTH] = {0};
 
-    for (size_t k = 0; k < d; k++)
-        sum = fma(x[k], x[k], sum);
-    return sum;
+    for (size_t k = 0; k < d; k += SPAN)
+    {
+        KmPanel panel = {.n = n, .d = min_size(SPAN, d - k), .data = lanes};
+
+        KM_PICK(km_tile_ops)->transpose(n, panel.d, d, x + k, KM_PANEL_WIDTH, lanes);
+        km_panel_add_products(&panel, 0, panel.d, n, d, x + k, KM_PANEL_WIDTH, sums);
+    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = sums[i * KM_PANEL_WIDTH + i];
 }
 
 static double
@@ -141,8 +153,6 @@ self_geometry(const KmLeaf *leaf, size_t d, const double *x)
     {
         case KM_GEOMETRY_SAME:
             return 1;
-        case KM_GEOMETRY_DOT:
-            return self_dot(d, x);
         case KM_GEOMETRY_COSINE:
             return self_cosine(d, x);
         case KM_GEOMETRY_ROWS:
@@ -156,8 +166,12 @@ self_geometry(const KmLeaf *leaf, size_t d, const double *x)
 void
 km_leaf_self_geometry(const KmLeaf *leaf, size_t n, size_t d_leaf, const double *rows, double *out)
 {
-    for (size_t i = 0; i < n; i++)
-        out[i] = self_geometry(leaf, d_leaf, rows + i * d_leaf);
+    if (leaf->type->geometry == KM_GEOMETRY_DOT)
+        for (size_t i = 0; i < n; i += KM_PANEL_WIDTH)
+            self_dots(min_size(KM_PANEL_WIDTH, n - i), d_leaf, rows + i * d_leaf, out + i);
+    else
+        for (size_t i = 0; i < n; i++)
+            out[i] = self_geometry(leaf, d_leaf, rows + i * d_leaf);
 }
 
 void
