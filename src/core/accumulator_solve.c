@@ -225,7 +225,7 @@ km_sums_fit(KmContext *ctx, const KmLearner *learner, const KmTable *table, KmMo
     sums->n_skipped = table->n_skipped;
     for (size_t i = 0; i < table->n; i++)
         KM_TRY(km_sums_add(ctx, map, sums, table->x + i * table->d, table->y + i * table->n_targets,
-                           table->w == NULL ? 1 : table->w[i]));
+                           km_table_weight(table, i)));
     KM_TRY(km_sums_flush(ctx, map, sums));
     KM_TRY(km_sums_solve(ctx, learner, sums, out));
     km_free(ctx, sums);

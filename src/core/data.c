@@ -96,6 +96,16 @@ km_row_check(KmContext *ctx, size_t d, const double *x, bool takes_missing)
     return KM_OK;
 }
 
+double
+km_table_weights(const KmTable *table)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < table->n; i++)
+        sum += km_table_weight(table, i);
+    return sum;
+}
+
 KmStatus
 km_blame_weights(KmContext *ctx, const KmTable *table, KmStatus status)
 {

@@ -45,6 +45,14 @@ typedef struct KmTable
     uint64_t n_zero;            /* rows with weight 0, left out */
 } KmTable;
 
+static inline double
+km_table_weight(const KmTable *table, size_t i)
+{
+    return table->w == NULL ? 1 : table->w[i];
+}
+
+extern double km_table_weights(const KmTable *table);   /* their sum */
+
 /* status, but where it is an error and double precision cannot add the weights, or one and them, another that
  * says so. */
 extern KmStatus km_blame_weights(KmContext *ctx, const KmTable *table, KmStatus status);

@@ -26,7 +26,7 @@ km_design_create(KmContext *ctx, const KmTable *table, bool centred, KmDesign *o
     KM_TRY(km_alloc_bytes(ctx, out->d, BLOCK_ROWS * sizeof(double), (void **) &out->block));
     for (size_t i = 0; i < out->n && centred; i++)
     {
-        double w = table->w == NULL ? 1 : table->w[i];
+        double w = km_table_weight(table, i);
 
         if (i % BLOCK_ROWS == 0)
             KM_TRY(km_poll(ctx));

@@ -82,7 +82,7 @@ deal_rows(const KmTable *table, const Draw *draw, const size_t *order, size_t n_
             now = lightest(n_folds, weight);
             distinct[(size_t) mine->class]++;
         }
-        weight[now] += table->w == NULL ? 1 : table->w[order[r]];
+        weight[now] += km_table_weight(table, order[r]);
         fold[order[r]] = (unsigned char) now;
     }
 }

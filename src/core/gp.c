@@ -51,7 +51,7 @@ add_leave_one_out(KmContext *ctx, const KmGpSystem *system, KmModel *model)
     for (size_t i = 0; i < table->n; i++)
     {
         double c = inverse_diagonal[i], residual = system->alpha[i] / c;
-        double w = table->w == NULL ? 1.0 : table->w[i];
+        double w = km_table_weight(table, i);
 
         density += 0.5 * (log(c) - LOG_2PI - c * residual * residual);
         squares += w * residual * residual;

@@ -88,7 +88,7 @@ noise_gradient(const KmGpSystem *system)
     double sum = 0.0;
 
     for (size_t i = 0; i < n; i++)
-        sum += system->a[i * n + i] / (system->table->w == NULL ? 1.0 : system->table->w[i]);
+        sum += system->a[i * n + i] / km_table_weight(system->table, i);
     return system->noise * sum;
 }
 
@@ -147,7 +147,7 @@ variance_of_target(const KmGpSystem *system)
 
     for (size_t i = 0; i < table->n; i++)
     {
-        double w = table->w == NULL ? 1.0 : table->w[i];
+        double w = km_table_weight(table, i);
 
         sum += w * system->residual[i] * system->residual[i];
         weight += w;

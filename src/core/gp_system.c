@@ -48,7 +48,7 @@ fill(KmContext *ctx, void *state, double *a)
     KM_TRY(km_gram_fill(ctx, system->kernel, system->points, false, n, a));
     for (size_t i = 0; i < n; i++)
     {
-        double w = system->table->w == NULL ? 1.0 : system->table->w[i];
+        double w = km_table_weight(system->table, i);
 
         a[i * n + i] += system->noise / w + (white / w - white);
     }

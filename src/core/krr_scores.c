@@ -27,7 +27,7 @@ km_krr_scores(const KmKrr *krr, double lambda, const double *beta, const double 
 
     for (size_t i = 0; i < n; i++)
     {
-        double w = krr->table->w == NULL ? 1.0 : krr->table->w[i];
+        double w = km_table_weight(krr->table, i);
 
         weight += w;
         trace += inverse_diagonal[i];

@@ -348,7 +348,7 @@ create(KmContext *ctx, const KmArgs *args, const KmTable *table, Logistic *fit, 
     KM_TRY(km_design_create(ctx, table, true, &fit->design));
     KM_TRY(km_alloc(ctx, fit->n, &fit->c));
     for (size_t i = 0; i < fit->n; i++)
-        fit->c[i] = c * (table->w == NULL ? 1 : table->w[i]);
+        fit->c[i] = c * km_table_weight(table, i);
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         KM_TRY(km_alloc_zero(ctx, fit->size, vectors[i]));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -17,24 +17,6 @@
 #define BLOCK_ARRAYS 4          /* copies of the rows of a block of variables */
 #define POINT_ARRAYS 4          /* copies of the rows: points, in float32 and in panels, in the model */
 
-/* ---- weights ---- */
-
-double
-km_table_weight(const KmTable *table, size_t i)
-{
-    return table->w == NULL ? 1 : table->w[i];
-}
-
-double
-km_table_weights(const KmTable *table)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < table->n; i++)
-        sum += km_table_weight(table, i);
-    return sum;
-}
-
 double
 km_largest(size_t n, const double *values)
 {

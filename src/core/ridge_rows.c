@@ -40,12 +40,6 @@ typedef struct Rows
     double total;               /* weight */
 } Rows;
 
-static double
-weight_of(const KmTable *table, size_t i)
-{
-    return table->w == NULL ? 1 : table->w[i];
-}
-
 /* ---- blocks ---- */
 
 static KmStatus
@@ -53,10 +47,8 @@ create_rows(KmContext *ctx, const KmArgs *args, const KmStep *step, const KmTabl
 {
     size_t d = step != NULL ? step->d_out : table->d, m = table->n_targets;
 
-    *rows = (Rows) {.table = table, .step = step, .d = d, .m = m,
+    *rows = (Rows) {.table = table, .step = step, .d = d, .m = m, .total = km_table_weights(table),
                     .centred = km_arg_number(args, "intercept") != 0};
-    for (size_t i = 0; i < table->n; i++)
-        rows->total += weight_of(table, i);
     KM_TRY(km_alloc_zero(ctx, d + m, &rows->shift));
     KM_TRY(km_alloc_zero(ctx, m, &rows->sum));
     KM_TRY(km_alloc(ctx, BLOCK_ROWS * table->d, &rows->raw));
@@ -136,7 +128,7 @@ add_means(const Rows *rows, size_t first, size_t stride, size_t count, double *m
 {
     for (size_t r = 0; r < count; r++)
     {
-        double w = weight_of(rows->table, first + r * stride), share = w / (*total += w);
+        double w = km_table_weight(rows->table, first + r * stride), share = w / (*total += w);
 
         for (size_t j = 0; j < rows->d; j++)
             mean[j] += share * (rows->x[r * rows->d + j] - mean[j]);
