@@ -316,7 +316,7 @@ add_block(KmContext *ctx, const KmFeatureMap *map, const Block *block, KmSums *s
     for (size_t i0 = 0; i0 < map->columns; i0 += KM_TILE_ROWS)
     {
         KM_TRY(km_poll(ctx));
-        add_band(map, block, i0, map->columns - i0 < KM_TILE_ROWS ? map->columns - i0 : KM_TILE_ROWS, sums);
+        add_band(map, block, i0, min_size(map->columns - i0, KM_TILE_ROWS), sums);
     }
     return KM_OK;
 }

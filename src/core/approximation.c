@@ -52,7 +52,7 @@ take_sample(KmContext *ctx, const KmStep *step, size_t n, const double *x, size_
     KmDistinct rows;
 
     KM_TRY(km_distinct_rows(ctx, n, d, x, NULL, &rows));
-    out->n = rows.n < most ? rows.n : most;
+    out->n = min_size(rows.n, most);
     KM_TRY(km_alloc_bytes(ctx, out->n, d * sizeof(double), (void **) &out->x));
     KM_TRY(km_alloc_bytes(ctx, out->n, step->d_out * sizeof(double), (void **) &out->z));
     for (size_t i = 0; i < out->n; i++)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "sizes.h"
+
 #define FIRST_CHUNK 1024
 #define LAST_CHUNK ((size_t) 1 << 20)
 #define ALIGNMENT 16
@@ -14,7 +16,7 @@ add_chunk(KmContext *ctx, KmArena *arena, size_t bytes)
         arena->chunk = FIRST_CHUNK;
     else if (arena->chunk < LAST_CHUNK)
         arena->chunk *= 2;
-    arena->left = bytes > arena->chunk ? bytes : arena->chunk;
+    arena->left = max_size(bytes, arena->chunk);
     return km_alloc(ctx, arena->left, &arena->next);
 }
 
@@ -26,7 +28,7 @@ km_arena_bytes(KmContext *ctx, KmArena *arena, size_t count, size_t size, void *
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT)
         return km_fail(ctx, KM_MEMORY, "%zu elements of %zu bytes are more than memory can hold", count,
                        size);
-    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    bytes = round_up(bytes, ALIGNMENT);
     if (bytes > arena->left || arena->next == NULL)
         KM_TRY(add_chunk(ctx, arena, bytes));
     *out = arena->next;

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "ascii.h"
+#include "sizes.h"
 
 #define ALIGNMENT 64
 #define PAGE 4096
@@ -40,7 +41,7 @@ whole_characters(const char *text, size_t length, size_t most)
 const char *
 km_quote_part(size_t length, const char *text, size_t size, char *out)
 {
-    size_t shown = strnlen(text, length < size ? length : size);
+    size_t shown = strnlen(text, min_size(length, size));
     size_t kept = shown < size ? shown : whole_characters(text, shown, size - sizeof "...");
 
     memcpy(out, text, kept);
@@ -309,7 +310,7 @@ malloc_allocate(KmContext *ctx, size_t bytes)
 
     if (bytes > SIZE_MAX - 2 * ALIGNMENT)
         return NULL;
-    link = aligned_alloc(ALIGNMENT, (sizeof *link + bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    link = aligned_alloc(ALIGNMENT, round_up(sizeof *link + bytes, ALIGNMENT));
     if (link == NULL)
         return NULL;
     link->next = ring->next;

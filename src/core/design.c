@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "blas.h"
+#include "sizes.h"
 
 #define BLOCK_ROWS 256          /* rows at a time */
 #define BAND 512                /* rows of Z'Z at a time: between polls */
@@ -12,7 +13,7 @@
 static size_t
 block_size(size_t n, size_t i)
 {
-    return n - i < BLOCK_ROWS ? n - i : BLOCK_ROWS;
+    return min_size(n - i, BLOCK_ROWS);
 }
 
 /* An error e in the mean is harmless: it only moves the intercept of what is fitted. */
@@ -91,7 +92,7 @@ km_add_squares(KmContext *ctx, size_t m, size_t d, size_t ldz, const double *z, 
 
     for (size_t i = 0; i < d; i += BAND)
     {
-        int n = (int) (d - i < BAND ? d - i : BAND);
+        int n = (int) min_size(d - i, BAND);
         double *band = a + i * lda;
 
         KM_TRY(km_poll(ctx));

@@ -115,7 +115,7 @@ set_coefficients(KmContext *ctx, const double *coef, KmExpansion *expansion)
     if (columns == 1)
         return KM_OK;
     KM_TRY(km_panel_create(ctx, columns, n, transposed, &expansion->panel));
-    expansion->width = (columns + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH * KM_PANEL_WIDTH;
+    expansion->width = round_up(columns, KM_PANEL_WIDTH);
     expansion->coef = NULL;
     km_free(ctx, transposed);
     return KM_OK;
@@ -198,7 +198,7 @@ values_run(KmContext *ctx, KmExpansion *expansion, size_t m, const double *x, do
     for (size_t j0 = 0; j0 < expansion->n; j0 += KM_TARGET_BLOCK)
     {
         size_t n = min_size(expansion->n - j0, KM_TARGET_BLOCK);
-        size_t ld = (n + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH * KM_PANEL_WIDTH;
+        size_t ld = round_up(n, KM_PANEL_WIDTH);
 
         KM_TRY(km_poll(ctx));
         KM_TRY(km_target_block(ctx, expansion->target, m, j0, n, ld, expansion->values));

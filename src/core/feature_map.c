@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "rff.h"
+#include "sizes.h"
 #include "sums_layout.h"
 
 /* ---- which learners ---- */
@@ -225,7 +226,7 @@ km_feature_map_rows(KmContext *ctx, const KmFeatureMap *map, size_t m, size_t ld
 {
     for (size_t i = 0; i < m; i += KM_SCORE_ROWS)
     {
-        size_t rows = m - i < KM_SCORE_ROWS ? m - i : KM_SCORE_ROWS;
+        size_t rows = min_size(m - i, KM_SCORE_ROWS);
 
         KM_TRY(km_poll(ctx));
         KM_TRY(map_few_rows(ctx, map, rows, ldx, x + i * ldx, out + i * map->columns));

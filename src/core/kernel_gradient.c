@@ -19,6 +19,7 @@
 #include "blas.h"
 #include "kernel_types.h"
 #include "points.h"
+#include "sizes.h"
 
 #define COLUMNS KM_BLOCK_COLUMNS
 
@@ -363,11 +364,11 @@ sweep_triangle(KmContext *ctx, Sweep *sweep, size_t ld, const double *W)
 
     for (size_t i = 0; i < points->n; i += points->block_rows)
     {
-        size_t m = points->n - i < points->block_rows ? points->n - i : points->block_rows;
+        size_t m = min_size(points->n - i, points->block_rows);
 
         for (size_t j = 0; j < i + m; j += COLUMNS)
         {
-            sweep->block = (KmBlock) {points, i, m, points, j, i + m - j < COLUMNS ? i + m - j : COLUMNS};
+            sweep->block = (KmBlock) {points, i, m, points, j, min_size(i + m - j, COLUMNS)};
             KM_TRY(sweep_tile(ctx, sweep, ld, W));
         }
     }
@@ -417,7 +418,7 @@ sweep_diagonal(KmContext *ctx, Sweep *sweep)
     for (size_t j = 0; j < points->n && sweep->kernel->n_normals > 0; j += COLUMNS)
     {
         KM_TRY(km_poll(ctx));
-        sweep->n = points->n - j < COLUMNS ? points->n - j : COLUMNS;
+        sweep->n = min_size(points->n - j, COLUMNS);
         sweep->block = (KmBlock) {points, j, sweep->n, points, j, sweep->n};
         fill_diagonal(sweep);
         pull_normals(sweep, sweep->kernel);

@@ -5,6 +5,7 @@
  */
 #include "bessel.h"
 #include "kernel_types.h"
+#include "sizes.h"
 #include "vmath.h"
 
 #include <math.h>
@@ -98,7 +99,7 @@ static void
 matern_map_f32(const KmLeaf *leaf, size_t n, float *v)
 {
     for (size_t j = 0; j < n; j += KM_MAX_PAIRS)
-        (leaf->own != NULL ? general_f32 : closed_form_f32)(leaf, n - j < KM_MAX_PAIRS ? n - j : KM_MAX_PAIRS,
+        (leaf->own != NULL ? general_f32 : closed_form_f32)(leaf, min_size(n - j, KM_MAX_PAIRS),
                                                             v + j);
 }
 

@@ -16,6 +16,7 @@
 
 #include "columns.h"
 #include "data.h"
+#include "sizes.h"
 
 #define ROWS_PER_POLL 4096
 
@@ -145,7 +146,7 @@ scale_weights(Sample *sample)
 static KmStatus
 fill_pairs(KmContext *ctx, const Rows *rows, const Sample *sample, KmPairwise what, Pair *out)
 {
-    size_t n = sample->n, ld = (n + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH * KM_PANEL_WIDTH;
+    size_t n = sample->n, ld = round_up(n, KM_PANEL_WIDTH);
     KmPanel panel;
     double *x, *distance;
 

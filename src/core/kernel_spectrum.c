@@ -8,6 +8,7 @@
  */
 #include "kernel_types.h"
 #include "random.h"
+#include "sizes.h"
 #include "vmath.h"
 
 #include <math.h>
@@ -30,7 +31,7 @@ km_leaf_normals(KmContext *ctx, const KmLeaf *leaf, unsigned s, uint64_t seed, s
     for (size_t i = 0; i < n; i += CHUNK)
     {
         KM_TRY(km_poll(ctx));
-        km_random_normal(seed, km_leaf_stream(leaf, s), i, n - i < CHUNK ? n - i : CHUNK, out + i);
+        km_random_normal(seed, km_leaf_stream(leaf, s), i, min_size(n - i, CHUNK), out + i);
     }
     return KM_OK;
 }
@@ -93,7 +94,7 @@ km_sample_cauchy(KmContext *ctx, const KmLeaf *leaf, uint64_t seed, size_t m, si
 
     for (size_t i = 0; i < m * d; i += CHUNK)
     {
-        size_t n = m * d - i < CHUNK ? m * d - i : CHUNK;
+        size_t n = min_size(m * d - i, CHUNK);
 
         KM_TRY(km_poll(ctx));
         for (size_t j = 0; j < n; j++)

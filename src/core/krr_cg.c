@@ -17,6 +17,7 @@
 #include "gram.h"
 #include "krr.h"
 #include "rpcholesky.h"
+#include "sizes.h"
 
 #define TOL 1e-8                /* default, of the residual relative to the right side */
 #define MAX_ITER 1000
@@ -86,7 +87,7 @@ fill_inner(KmContext *ctx, void *state, double *inner)
     memset(inner, 0, rank * rank * sizeof *inner);
     for (size_t i = 0; i < solver->n; i += CHUNK / 4)
     {
-        size_t rows = solver->n - i < CHUNK / 4 ? solver->n - i : CHUNK / 4;
+        size_t rows = min_size(solver->n - i, CHUNK / 4);
 
         KM_TRY(km_poll(ctx));
         cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, rank, rows, 1.0,
@@ -126,7 +127,7 @@ add_factor_product(KmContext *ctx, const Solver *solver, CBLAS_TRANSPOSE op, dou
 
     for (size_t i = 0; i < solver->n; i += CHUNK)
     {
-        size_t rows = solver->n - i < CHUNK ? solver->n - i : CHUNK;
+        size_t rows = min_size(solver->n - i, CHUNK);
         const double *part = solver->f.factor + i * solver->f.ld;
 
         KM_TRY(km_poll(ctx));

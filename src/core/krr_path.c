@@ -15,6 +15,7 @@
 #include "cholesky.h"
 #include "gram.h"
 #include "krr.h"
+#include "sizes.h"
 #include "tridiagonal.h"
 
 /* A reduction with Q costs as much as about this many factorisations with their inverse diagonals
@@ -199,7 +200,7 @@ sum_columns(KmContext *ctx, const Path *path, const KmTridiagonal *t, const Penc
     KM_TRY(km_alloc(ctx, BLOCK * n, &q));
     for (size_t j = 0; j < n; j += BLOCK)
     {
-        size_t m = n - j < BLOCK ? n - j : BLOCK;
+        size_t m = min_size(n - j, BLOCK);
 
         memset(q, 0, m * n * sizeof *q);
         for (size_t c = 0; c < m; c++)

@@ -8,6 +8,7 @@
 #include "landmarks.h"
 #include "panel.h"
 #include "random.h"
+#include "sizes.h"
 
 #define STREAM_KMEANS ((UINT64_C(0x6c616e64) << 32) + 1)
 #define ITERATIONS 20           /* landmarks need no more: the first few do nearly all */
@@ -54,7 +55,7 @@ come_nearer(const Means *means, const double *centre, bool first, double *room)
 {
     for (size_t j0 = 0; j0 < means->rows->n; j0 += BLOCK)
     {
-        size_t n = means->rows->n - j0 < BLOCK ? means->rows->n - j0 : BLOCK;
+        size_t n = min_size(means->rows->n - j0, BLOCK);
 
         km_panel_pairwise(&means->panel, KM_PAIR_SQDIST, 1, centre, j0, n, BLOCK, room);
         for (size_t j = 0; j < n; j++)
@@ -89,7 +90,7 @@ assign(KmContext *ctx, Means *means, double *room, bool *changed)
     *changed = false;
     for (size_t j0 = 0; j0 < means->rows->n; j0 += BLOCK)
     {
-        size_t n = means->rows->n - j0 < BLOCK ? means->rows->n - j0 : BLOCK;
+        size_t n = min_size(means->rows->n - j0, BLOCK);
 
         KM_TRY(km_poll(ctx));
         km_panel_pairwise(&means->panel, KM_PAIR_SQDIST, means->k, means->centre, j0, n, BLOCK, room);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model.h"
+#include "sizes.h"
 
 #define SHOWN 40                /* bytes of a word in a message */
 
@@ -68,7 +69,7 @@ static KmStatus
 fail_word(const KmScan *scan, KmWord word, const char *what)
 {
     char shown[SHOWN + 1];
-    size_t n = word.length < SHOWN ? word.length : SHOWN;
+    size_t n = min_size(word.length, SHOWN);
 
     for (size_t i = 0; i < n; i++)
         shown[i] = word.text[i] >= ' ' && word.text[i] <= '~' ? word.text[i] : '?';

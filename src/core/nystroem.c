@@ -15,6 +15,7 @@
 #include "kernel_eval.h"
 #include "landmarks.h"
 #include "learner_types.h"
+#include "sizes.h"
 #include "whitening.h"
 
 #define MAX_LANDMARKS 20000
@@ -163,7 +164,7 @@ reserve_whitening(KmContext *ctx, Nystroem *nystroem, size_t d)
         return KM_OK;
     KM_TRY(km_alloc_bytes(ctx, n, n * sizeof *k, (void **) &k));
     for (size_t i = 0; i < n; i += KM_SCORE_ROWS)
-        KM_TRY(copy_values(ctx, nystroem, n - i < KM_SCORE_ROWS ? n - i : KM_SCORE_ROWS,
+        KM_TRY(copy_values(ctx, nystroem, min_size(n - i, KM_SCORE_ROWS),
                            nystroem->landmarks + i * d, k + i * n));
     return km_whitening_create(ctx, n, k, &nystroem->whitening);
 }

@@ -11,6 +11,7 @@
 
 #include "learner_types.h"
 #include "machines.h"
+#include "sizes.h"
 
 /* The start: the first rows as full as their boxes allow.  Returns sum alpha. */
 static double
@@ -62,7 +63,7 @@ place_boundary(KmContext *ctx, const KmMachine *machine, const KmModel *model, s
     KM_TRY(km_machine_prepare_columns(ctx, machine->args, model, machine->table->d, &score));
     for (size_t i = 0; i < n; i += KM_SCORE_ROWS)
     {
-        size_t m = n - i < KM_SCORE_ROWS ? n - i : KM_SCORE_ROWS;
+        size_t m = min_size(n - i, KM_SCORE_ROWS);
 
         KM_TRY(km_poll(ctx));
         KM_TRY(score.run(ctx, &score, m, rows + i * machine->table->d, values));

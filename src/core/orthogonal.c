@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "panel.h"
+#include "sizes.h"
 
 /* row -= its parts along the k unit rows before it. */
 static void
@@ -60,9 +61,9 @@ km_orthogonalise(KmContext *ctx, size_t m, size_t d, double *w)
 {
     double *length;
 
-    KM_TRY(km_alloc(ctx, d < m ? d : m, &length));
+    KM_TRY(km_alloc(ctx, min_size(d, m), &length));
     for (size_t i = 0; i < m; i += d)
-        KM_TRY(orthogonalise_block(ctx, m - i < d ? m - i : d, d, w + i * d, length));
+        KM_TRY(orthogonalise_block(ctx, min_size(m - i, d), d, w + i * d, length));
     km_free(ctx, length);
     return KM_OK;
 }

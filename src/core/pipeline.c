@@ -13,6 +13,7 @@
 #include "learner.h"
 #include "linear.h"
 #include "signature_value.h"
+#include "sizes.h"
 
 #define MANY_CLASSES 100        /* more than these, … */
 #define MANY_ROWS_EACH 4        /* … with fewer rows each, look like a regression's target */
@@ -273,7 +274,7 @@ map_rows(KmContext *ctx, const KmStage *stage, const KmStep *step, KmTable *tabl
     KM_TRY(km_alloc_bytes(ctx, table->n, step->d_out * sizeof(double), (void **) &z));
     for (size_t i = 0; i < table->n; i += KM_SCORE_ROWS)
     {
-        size_t m = table->n - i < KM_SCORE_ROWS ? table->n - i : KM_SCORE_ROWS;
+        size_t m = min_size(table->n - i, KM_SCORE_ROWS);
 
         KM_TRY(km_poll(ctx));
         KM_TRY(step->apply(ctx, step, m, table->x + i * step->d_in, z + i * step->d_out));

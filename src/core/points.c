@@ -151,9 +151,7 @@ block_rows(const KmKernel *kernel, size_t d)
 {
     size_t rows = KM_BLOCK_ROWS / kernel->n_leaves, most = BLOCK_ELEMENTS / d;
 
-    rows = rows < 16 ? 16 : rows;
-    most = most < 4 ? 4 : most;
-    return rows < most ? rows : most;
+    return min_size(max_size(rows, 16), max_size(most, 4));
 }
 
 /* All but the leaves' own arrays. */
@@ -189,7 +187,7 @@ set_diagonal(KmPoints *points)
 {
     for (size_t i = 0; i < points->n; i += KM_BLOCK_COLUMNS)
     {
-        size_t count = points->n - i < KM_BLOCK_COLUMNS ? points->n - i : KM_BLOCK_COLUMNS;
+        size_t count = min_size(points->n - i, KM_BLOCK_COLUMNS);
         KmPairs pairs = {.n = count, .leaf = points->values, .leaf_stride = KM_BLOCK_COLUMNS,
                          .z_self = points->self + i, .z_stride = points->capacity};
 

@@ -4,6 +4,7 @@
  * (block, stream), low word first.
  */
 #include "random.h"
+#include "sizes.h"
 #include "vmath.h"
 
 #include <math.h>
@@ -104,7 +105,7 @@ km_random_normal(uint64_t seed, uint64_t stream, uint64_t index0, size_t n, doub
     while (n > 0)
     {
         size_t pairs = n / 2 < PAIRS - 1 ? n / 2 + 1 : PAIRS;
-        size_t count = 2 * pairs - skip < n ? 2 * pairs - skip : n;
+        size_t count = min_size(2 * pairs - skip, n);
 
         normal_pairs(seed, stream, block, pairs, buffer);
         for (size_t i = 0; i < count; i++)

@@ -21,6 +21,7 @@
 #include "learner_types.h"
 #include "orthogonal.h"
 #include "random.h"
+#include "sizes.h"
 #include "vmath.h"
 
 #define MAX_COMPONENTS 1000000
@@ -155,8 +156,7 @@ void
 km_fourier_waves(const KmPanel *frequencies, size_t m, const double *x, double *phases, size_t ld,
                  double *out)
 {
-    size_t h = frequencies->n;
-    size_t stride = (h + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH * KM_PANEL_WIDTH;
+    size_t h = frequencies->n, stride = round_up(h, KM_PANEL_WIDTH);
 
     km_panel_pairwise(frequencies, KM_PAIR_DOT, m, x, 0, h, stride, phases);
     for (size_t i = 0; i < m; i++)
@@ -273,7 +273,7 @@ size_of(const void *sizes, size_t i)
 static KmStatus
 median_size(KmContext *ctx, const KmPanel *w, double *out)
 {
-    size_t rows = w->n < 1 + 1000 / w->d ? w->n : 1 + 1000 / w->d, n = rows * w->d, *order;
+    size_t rows = min_size(w->n, 1 + 1000 / w->d), n = rows * w->d, *order;
     double *size;
 
     KM_TRY(km_alloc(ctx, n, &size));

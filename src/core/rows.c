@@ -8,6 +8,8 @@
 
 #include "rows.h"
 
+#include "sizes.h"
+
 #define CHUNK_BYTES ((size_t) 32 << 20)
 #define NO_SLOT UINT32_MAX
 #define CACHED_POINTS ((size_t) 256 << 10)      /* elements of float32 points that stay in the L2 cache */
@@ -29,32 +31,14 @@ struct KmRows
     uint64_t made;
 };
 
-static size_t
-padded(size_t n)
-{
-    return (n + KM_ROWS_PAD - 1) / KM_ROWS_PAD * KM_ROWS_PAD;
-}
-
-static size_t
-size_min(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t
-size_max(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Chunks for `capacity` rows of n_max columns, none larger than all of them. */
 static KmStatus
 plan_chunks(KmContext *ctx, KmRows *rows)
 {
-    size_t row_bytes = padded(rows->n_max) * rows->element;
-    size_t most = size_min(rows->n_max, size_max(rows->budget / row_bytes, KM_ROWS_BATCH));
+    size_t row_bytes = round_up(rows->n_max, KM_ROWS_PAD) * rows->element;
+    size_t most = min_size(rows->n_max, max_size(rows->budget / row_bytes, KM_ROWS_BATCH));
 
-    rows->rows_per_chunk = size_min(size_max(CHUNK_BYTES / row_bytes, 1), most);
+    rows->rows_per_chunk = min_size(max_size(CHUNK_BYTES / row_bytes, 1), most);
     rows->chunk_bytes = rows->rows_per_chunk * row_bytes;
     rows->n_chunks = (most + rows->rows_per_chunk - 1) / rows->rows_per_chunk;
     rows->budget = most * row_bytes;
@@ -81,9 +65,9 @@ void
 km_rows_open(KmRows *rows, KmRowSource *source)
 {
     rows->source = source;
-    rows->stride = padded(source->n);
+    rows->stride = round_up(source->n, KM_ROWS_PAD);
     rows->rows_per_chunk = rows->chunk_bytes / (rows->stride * rows->element);
-    rows->capacity = size_min(source->n, size_min(rows->rows_per_chunk * rows->n_chunks,
+    rows->capacity = min_size(source->n, min_size(rows->rows_per_chunk * rows->n_chunks,
                                                   rows->budget / (rows->stride * rows->element)));
     rows->count = 0;
     rows->made = 0;
@@ -159,7 +143,7 @@ assign_slot(KmContext *ctx, KmRows *rows, size_t i)
     if (rows->chunk[c] == NULL)
         KM_TRY(km_alloc(ctx, rows->chunk_bytes, &rows->chunk[c]));
     rows->slot[i] = (uint32_t) rows->count++;
-    rows->most = size_max(rows->most, rows->count);
+    rows->most = max_size(rows->most, rows->count);
     return KM_OK;
 }
 
@@ -197,7 +181,7 @@ fill_slots(KmContext *ctx, KmRows *rows, size_t m, const size_t *i)
 KmStatus
 km_rows_keep(KmContext *ctx, KmRows *rows, size_t m, const size_t *i)
 {
-    m = size_min(m, rows->capacity - rows->count);
+    m = min_size(m, rows->capacity - rows->count);
     for (size_t r = 0; r < m; r++)
         KM_TRY(assign_slot(ctx, rows, i[r]));
     return fill_slots(ctx, rows, m, i);
@@ -206,7 +190,7 @@ km_rows_keep(KmContext *ctx, KmRows *rows, size_t m, const size_t *i)
 KmStatus
 km_rows_strip(KmContext *ctx, KmRows *rows, size_t m, const size_t *i, size_t j0, const void **strip)
 {
-    size_t left = rows->source->n - j0, columns = size_min(left, KM_ROWS_STRIP);
+    size_t left = rows->source->n - j0, columns = min_size(left, KM_ROWS_STRIP);
     size_t row_bytes = KM_ROWS_STRIDE * rows->element;
 
     if (rows->strip == NULL)
@@ -215,7 +199,7 @@ km_rows_strip(KmContext *ctx, KmRows *rows, size_t m, const size_t *i, size_t j0
     KM_TRY(rows->source->make(ctx, rows->source, m, i, j0, columns, KM_ROWS_STRIDE, rows->strip));
     for (size_t r = 0; r < m && columns < KM_ROWS_STRIP; r++)
         memset(rows->strip + r * row_bytes + columns * rows->element, 0,
-               (padded(columns) - columns) * rows->element);
+               (round_up(columns, KM_ROWS_PAD) - columns) * rows->element);
     rows->made += j0 == 0 ? m : 0;
     *strip = rows->strip;
     return KM_OK;
@@ -286,7 +270,7 @@ make_kernel_corner(KmContext *ctx, KmRowSource *source, size_t m, const size_t *
     KernelRows *state = source->state;
 
     if (state->corner == NULL)
-        KM_TRY(km_points_reserve(ctx, state->points, size_min(state->n_max, KM_ROWS_CORNER), &state->corner));
+        KM_TRY(km_points_reserve(ctx, state->points, min_size(state->n_max, KM_ROWS_CORNER), &state->corner));
     KM_TRY(gather(ctx, source, m, i, state->corner));
     KM_TRY(make_tile(ctx, source, state->corner, state->corner, 0, m, ld, out));
     for (size_t r = 0; r < m; r++)

@@ -8,6 +8,7 @@
 
 #include "learner.h"
 #include "linear.h"
+#include "sizes.h"
 
 /* ---- making ready ---- */
 
@@ -80,7 +81,7 @@ km_scorer_create(KmContext *ctx, const KmModel *model, KmScorer **out)
 static KmStatus
 count_usable(KmContext *ctx, const KmScorer *scorer, size_t m, const double *x, size_t *count)
 {
-    size_t limit = m < KM_SCORE_ROWS ? m : KM_SCORE_ROWS;
+    size_t limit = min_size(m, KM_SCORE_ROWS);
 
     for (*count = 0; *count < limit; ++*count, x += scorer->d)
         for (size_t j = 0; j < scorer->d; j++)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "simd.h"
+#include "sizes.h"
 #include "smo_state.h"
 
 #define POLL_WORK ((size_t) 1 << 22)    /* elements between polls: a few milliseconds */
@@ -161,7 +162,7 @@ add_made(KmContext *ctx, KmSmo *smo, KmRows *rows, size_t m, const size_t *i, co
 
     for (size_t j = 0; j < smo->stride; j += KM_ROWS_STRIP)
     {
-        size_t columns = smo->stride - j < KM_ROWS_STRIP ? smo->stride - j : KM_ROWS_STRIP;
+        size_t columns = min_size(smo->stride - j, KM_ROWS_STRIP);
 
         KM_TRY(km_rows_strip(ctx, rows, m, i, j, &strip));
         for (size_t r = 0; r < m; r++)

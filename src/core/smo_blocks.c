@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "sizes.h"
 #include "smo_state.h"
 
 #define LEAST_BLOCK 512
@@ -37,26 +38,19 @@ typedef struct Block
     char *matrix;               /* capacity x capacity, padded */
 } Block;
 
-static size_t
-padded(size_t n)
-{
-    return (n + KM_SMO_PAD - 1) / KM_SMO_PAD * KM_SMO_PAD;
-}
-
 /* Larger blocks for larger problems: a round costs their square, but also changed rows over all variables. */
 size_t
 km_smo_block_size(size_t n)
 {
-    size_t size = n / VARIABLES_PER_MEMBER;
+    size_t size = max_size(LEAST_BLOCK, n / VARIABLES_PER_MEMBER);
 
-    size = size < LEAST_BLOCK ? LEAST_BLOCK : size > KM_ROWS_CORNER ? KM_ROWS_CORNER : size;
-    return size < n ? size : n;
+    return min_size(n, min_size(KM_ROWS_CORNER, size));
 }
 
 static KmStatus
 block_create(KmContext *ctx, const KmSmo *smo, KmRows *rows, Block *block)
 {
-    size_t most = km_smo_block_size(smo->n), stride = padded(most);
+    size_t most = km_smo_block_size(smo->n), stride = round_up(most, KM_SMO_PAD);
 
     memset(block, 0, sizeof *block);
     block->rows = rows;
@@ -202,7 +196,7 @@ load_block(KmContext *ctx, const KmSmo *smo, Block *block)
     KmSmo *small = &block->smo;
     KmRowSource *source = km_rows_source(block->rows);
 
-    km_smo_begin(small, block->n, padded(block->n));
+    km_smo_begin(small, block->n, round_up(block->n, KM_SMO_PAD));
     for (size_t r = 0; r < block->n; r++)
     {
         small->g[r] = smo->g[block->member[r]];

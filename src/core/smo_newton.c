@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "blas.h"
+#include "sizes.h"
 #include "smo_state.h"
 
 #define MOST_FREE 1024
@@ -45,7 +46,7 @@ typedef struct Newton
 size_t
 km_smo_most_free(size_t n)
 {
-    return n < MOST_FREE ? n : MOST_FREE;
+    return min_size(n, MOST_FREE);
 }
 
 static bool

@@ -54,7 +54,7 @@ list_length(size_t d, const float *row)
 
     for (size_t k = 0; k < d; k++)
         length += row[k] != 0;
-    return (length + KM_THIN_GROUP - 1) / KM_THIN_GROUP * KM_THIN_GROUP;
+    return round_up(length, KM_THIN_GROUP);
 }
 
 static void

@@ -5,11 +5,12 @@
 
 #include "simd.h"
 #include "simd/thin_ops.h"
+#include "sizes.h"
 
 size_t
 km_thin_size(size_t n, size_t d)
 {
-    return (n + KM_THIN_WIDTH - 1) / KM_THIN_WIDTH * KM_THIN_WIDTH * d;
+    return round_up(n, KM_THIN_WIDTH) * d;
 }
 
 void

@@ -4,6 +4,7 @@
 #include "vmath.h"
 #include "simd.h"
 #include "simd/vmath_ops.h"
+#include "sizes.h"
 
 #define CHUNK 256
 
@@ -64,7 +65,7 @@ km_log1p(size_t n, const double *x, double *out)
 
     for (size_t i = 0; i < n; i += CHUNK)
     {
-        size_t m = n - i < CHUNK ? n - i : CHUNK;
+        size_t m = min_size(n - i, CHUNK);
 
         for (size_t j = 0; j < m; j++)
             u[j] = 1 + x[i + j];
