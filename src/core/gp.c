@@ -159,7 +159,7 @@ prepare(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmSc
     KmPosterior *posterior;
     KmKernel *kernel;
 
-    KM_TRY(km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel));
+    KM_TRY(km_kernel_of(ctx, args, &kernel));
     KM_TRY(km_posterior_create(ctx, kernel, model, d, &posterior));
     *out = (KmScore) {.d = d, .n_out = 1, .decision = KM_DECISION_VALUES, .run = run, .posterior = posterior,
                       .noise = km_arg_number(args, "noise") + km_kernel_white(kernel)};

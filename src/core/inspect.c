@@ -55,8 +55,7 @@ set_dual(KmContext *ctx, const KmArray *rows, const KmArray *coef, KmInspection 
 {
     const KmScore *score = &inspection->scorer->score;
 
-    KM_TRY(km_kernel_compile(ctx, km_arg(&inspection->scorer->learner->args, "kernel")->node,
-                             &inspection->kernel));
+    KM_TRY(km_kernel_of(ctx, &inspection->scorer->learner->args, &inspection->kernel));
     inspection->n = rows->rows;
     inspection->rows = rows->data;
     KM_TRY(set_classes(ctx, inspection));

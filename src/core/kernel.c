@@ -454,6 +454,12 @@ km_kernel_parse(KmContext *ctx, const char *text, size_t length, KmKernel **out)
     return km_kernel_compile(ctx, node, out);
 }
 
+KmStatus
+km_kernel_of(KmContext *ctx, const KmArgs *args, KmKernel **out)
+{
+    return km_kernel_compile(ctx, km_arg(args, "kernel")->node, out);
+}
+
 /* ---- questions about a whole expression ---- */
 
 static bool

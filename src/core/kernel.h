@@ -136,6 +136,8 @@ struct KmKernel
  * words: km_kernel_needs_data() tells.  white() only alone or as a summand of the whole. */
 extern KmStatus km_kernel_compile(KmContext *ctx, KmNode *node, KmKernel **out);
 extern KmStatus km_kernel_parse(KmContext *ctx, const char *text, size_t length, KmKernel **out);
+/* The kernel that a step or an estimator was given. */
+extern KmStatus km_kernel_of(KmContext *ctx, const KmArgs *args, KmKernel **out);
 extern bool km_kernel_needs_data(const KmKernel *kernel);
 /* True if some value is grid(…) or logspace(…). */
 extern bool km_kernel_has_grid(const KmKernel *kernel);

@@ -99,8 +99,7 @@ static void
 matern_map_f32(const KmLeaf *leaf, size_t n, float *v)
 {
     for (size_t j = 0; j < n; j += KM_MAX_PAIRS)
-        (leaf->own != NULL ? general_f32 : closed_form_f32)(leaf, min_size(n - j, KM_MAX_PAIRS),
-                                                            v + j);
+        (leaf->own != NULL ? general_f32 : closed_form_f32)(leaf, min_size(n - j, KM_MAX_PAIRS), v + j);
 }
 
 /* ---- values and dk/d|r|^2 ---- */

@@ -312,7 +312,7 @@ prepare(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmSc
     KM_TRY(km_model_expect(ctx, model, "intercept", 1, coef->columns, &intercept));
     if (rows->rows == 0 || coef->columns == 0)
         return km_fail(ctx, KM_CORRUPT, "model has %zu rows and %zu targets", rows->rows, coef->columns);
-    KM_TRY(km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel));
+    KM_TRY(km_kernel_of(ctx, args, &kernel));
     KM_TRY(km_expansion_create_columns(ctx, kernel, rows->rows, d, rows->data, coef->columns, coef->data,
                                        intercept->data, &expansion));
     *out = (KmScore) {.d = d, .n_out = coef->columns, .state = expansion, .run = run};

@@ -88,7 +88,7 @@ add_kernel(Writer *writer)
     KmKernel *kernel;
     const KmLeaf *leaf;
 
-    KM_TRY(km_kernel_compile(writer->ctx, km_arg(&writer->scorer->learner->args, "kernel")->node, &kernel));
+    KM_TRY(km_kernel_of(writer->ctx, &writer->scorer->learner->args, &kernel));
     leaf = &kernel->leaf;
     name = kernel->op == KM_OP_LEAF ? km_libsvm_kernel_of(leaf->type->signature.name) : NULL;
     if (name == NULL || leaf->n_dims > 0 || leaf->n_scale > 0 || leaf->n_factor > 0)

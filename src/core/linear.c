@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-static bool
-is_finite(size_t n, const double *v)
+bool
+km_is_finite(size_t n, const double *v)
 {
     for (size_t i = 0; i < n; i++)
         if (!isfinite(v[i]))
@@ -17,7 +17,7 @@ KmStatus
 km_linear_store(KmContext *ctx, const char *what, size_t d, size_t m, double *w, double *intercept,
                 KmModel *model)
 {
-    if (!is_finite(m, intercept) || !is_finite(d * m, w))
+    if (!km_is_finite(m, intercept) || !km_is_finite(d * m, w))
         return km_fail(ctx, KM_RANGE, "%s: the coefficients overflow", what);
     KM_TRY(km_model_add_array(ctx, model, "coef", d, m, w));
     return km_model_add_array(ctx, model, "intercept", 1, m, intercept);
@@ -100,7 +100,7 @@ km_linear_store_plain(KmContext *ctx, const KmStep *last, KmModel *model)
     KM_TRY(km_alloc_bytes(ctx, coef->rows, coef->columns * sizeof *plain, (void **) &plain));
     memcpy(plain, coef->data, coef->rows * coef->columns * sizeof *plain);
     KM_TRY(last->pull(ctx, last, coef->columns, plain));
-    if (!is_finite(coef->rows * coef->columns, plain))
+    if (!km_is_finite(coef->rows * coef->columns, plain))
         return km_fail(ctx, KM_RANGE, "the coefficients overflow");
     return km_model_add_array(ctx, model, "plain", coef->rows, coef->columns, plain);
 }

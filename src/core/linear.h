@@ -19,6 +19,7 @@ extern KmStatus km_linear_store_plain(KmContext *ctx, const KmStep *last, KmMode
  * "plain". */
 extern KmStatus km_linear_use_plain(KmContext *ctx, const KmModel *model, const KmStep *steps, KmScore *score,
                                     bool *used);
+extern bool km_is_finite(size_t n, const double *v);
 /* intercept[t] -= <mean, column t of w>: from centred features to features as they are. */
 extern void km_linear_uncentre(size_t d, size_t m, const double *mean, const double *w, double *intercept);
 

@@ -58,7 +58,7 @@ prepare(KmContext *ctx, const KmArgs *args, Scorer *scorer, KmScore *out)
     const KmExpansionParts *parts = &scorer->parts;
     KmKernel *kernel;
 
-    KM_TRY(km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel));
+    KM_TRY(km_kernel_of(ctx, args, &kernel));
     *out = (KmScore) {.d = parts->d, .n_out = scorer->n_out, .state = scorer, .run = run};
     if (parts->term != NULL)
         return km_expansion_create(ctx, kernel, parts, scorer->intercept, &scorer->expansion);

@@ -17,16 +17,6 @@
 #define BLOCK_ARRAYS 4          /* copies of the rows of a block of variables */
 #define POINT_ARRAYS 4          /* copies of the rows: points, in float32 and in panels, in the model */
 
-double
-km_largest(size_t n, const double *values)
-{
-    double most = 0;
-
-    for (size_t i = 0; i < n; i++)
-        most = fmax(most, values[i]);
-    return most;
-}
-
 /* ---- equal rows ---- */
 
 static bool
@@ -71,7 +61,7 @@ km_table_merge(KmContext *ctx, const KmArgs *args, const KmTable **table)
     size_t n = 0, to = 0;
     KmTable *merged;
 
-    KM_TRY(km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel));
+    KM_TRY(km_kernel_of(ctx, args, &kernel));
     for (size_t i = 0; i < from->n; i++)
     {
         KM_TRY(km_poll_row(ctx, i, from->d));

@@ -77,7 +77,6 @@ extern KmStatus km_machine_end(KmContext *ctx, KmMachine *machine, KmModel *mode
  * problem is the same, and smaller.  *table is replaced by a new one if there are any.  Not with white noise,
  * for which equal rows are different ones. */
 extern KmStatus km_table_merge(KmContext *ctx, const KmArgs *args, const KmTable **table);
-extern double km_largest(size_t n, const double *values);       /* at least 0 */
 
 /* Parameters of all machines. */
 #define KM_PARAM_MACHINE_KERNEL \

@@ -49,17 +49,11 @@ method_of(const KmArgs *args)
 }
 
 static KmStatus
-compile_kernel(KmContext *ctx, const KmArgs *args, KmKernel **out)
-{
-    return km_kernel_compile(ctx, km_arg(args, "kernel")->node, out);
-}
-
-static KmStatus
 check(KmContext *ctx, const KmArgs *args)
 {
     KmKernel *kernel;
 
-    KM_TRY(compile_kernel(ctx, args, &kernel));
+    KM_TRY(km_kernel_of(ctx, args, &kernel));
     if (kernel->flags & KM_PSD)
         return KM_OK;
     km_node_fail(ctx, kernel->node, "nystroem needs a positive semidefinite kernel");
@@ -71,7 +65,7 @@ is_resolved(KmContext *ctx, const KmArgs *args, bool *out)
 {
     KmKernel *kernel;
 
-    KM_TRY(compile_kernel(ctx, args, &kernel));
+    KM_TRY(km_kernel_of(ctx, args, &kernel));
     *out = km_arg(args, "landmarks")->given && !km_kernel_needs_data(kernel);
     return KM_OK;
 }
@@ -125,7 +119,7 @@ resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, co
     KmKernel *kernel;
     KmNode *landmarks;
 
-    KM_TRY(compile_kernel(ctx, args, &kernel));
+    KM_TRY(km_kernel_of(ctx, args, &kernel));
     KM_TRY(km_kernel_resolve(ctx, kernel, n, d, x, w));
     if (!km_arg(args, "kernel")->given)
         KM_TRY(km_node_set(ctx, node, "kernel", kernel->node));
@@ -164,8 +158,8 @@ reserve_whitening(KmContext *ctx, Nystroem *nystroem, size_t d)
         return KM_OK;
     KM_TRY(km_alloc_bytes(ctx, n, n * sizeof *k, (void **) &k));
     for (size_t i = 0; i < n; i += KM_SCORE_ROWS)
-        KM_TRY(copy_values(ctx, nystroem, min_size(n - i, KM_SCORE_ROWS),
-                           nystroem->landmarks + i * d, k + i * n));
+        KM_TRY(copy_values(ctx, nystroem, min_size(n - i, KM_SCORE_ROWS), nystroem->landmarks + i * d,
+                           k + i * n));
     return km_whitening_create(ctx, n, k, &nystroem->whitening);
 }
 
@@ -231,7 +225,7 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
         return km_fail(ctx, KM_LIMIT, "nystroem takes 1 to %d landmarks, got %zu", MAX_LANDMARKS, n);
     if (landmarks->columns != d)
         return km_fail(ctx, KM_DIMENSION, "nystroem expects %zu features, got %zu", landmarks->columns, d);
-    KM_TRY(compile_kernel(ctx, args, &kernel));
+    KM_TRY(km_kernel_of(ctx, args, &kernel));
     snprintf(what, sizeof what, "nystroem with %zu landmarks", n);
     KM_TRY(km_reserve(ctx, 8.0 * (double) n * (2.5 * (double) n + (double) d + 3 * KM_SCORE_ROWS), what,
                       "Use fewer landmarks."));

@@ -42,12 +42,6 @@ typedef struct Rff
 
 /* ---- the kernel: a positive factor times a leaf that has a spectral sampler ---- */
 
-static KmStatus
-compile_kernel(KmContext *ctx, const KmArgs *args, KmKernel **out)
-{
-    return km_kernel_compile(ctx, km_arg(args, "kernel")->node, out);
-}
-
 static bool
 is_constant(const KmKernel *kernel)
 {
@@ -119,7 +113,7 @@ check(KmContext *ctx, const KmArgs *args)
     if (n_components % 2 != 0)
         return km_fail(ctx, KM_INVALID, "n_components of %s must be even, got %zu", args->signature->name,
                        n_components);
-    KM_TRY(compile_kernel(ctx, args, &kernel));
+    KM_TRY(km_kernel_of(ctx, args, &kernel));
     return split_kernel(ctx, args, kernel, &factor, &leaf);
 }
 
@@ -130,7 +124,7 @@ is_resolved(KmContext *ctx, const KmArgs *args, bool *out)
 {
     KmKernel *kernel;
 
-    KM_TRY(compile_kernel(ctx, args, &kernel));
+    KM_TRY(km_kernel_of(ctx, args, &kernel));
     *out = !km_kernel_needs_data(kernel);
     return KM_OK;
 }
@@ -142,7 +136,7 @@ resolve(KmContext *ctx, const KmArgs *args, KmNode *node, size_t n, size_t d, co
     KmKernel *kernel;
     KmArgs again;
 
-    KM_TRY(compile_kernel(ctx, args, &kernel));
+    KM_TRY(km_kernel_of(ctx, args, &kernel));
     KM_TRY(km_kernel_resolve(ctx, kernel, n, d, x, w));
     if (km_arg(args, "kernel")->given)
         return KM_OK;
@@ -243,7 +237,7 @@ prepare(KmContext *ctx, const KmArgs *args, size_t d, KmStep *out)
     double scale, at_zero;
     Rff *rff;
 
-    KM_TRY(compile_kernel(ctx, args, &kernel));
+    KM_TRY(km_kernel_of(ctx, args, &kernel));
     KM_TRY(km_alloc_zero(ctx, 1, &rff));
     KM_TRY(split_kernel(ctx, args, kernel, &scale, &rff->leaf));
     KM_TRY(km_kernel_check_ready(ctx, kernel));

@@ -36,26 +36,17 @@ km_ridge_create(KmContext *ctx, size_t d, size_t m, KmRidge **out)
     return km_alloc(ctx, d * m, &(*out)->b);
 }
 
-static bool
-is_finite(size_t n, const double *v)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(v[i]))
-            return false;
-    return true;
-}
-
 static KmStatus
 add_penalty(KmContext *ctx, KmRidge *ridge, double lambda)
 {
-    bool finite = is_finite(ridge->d * ridge->m, ridge->b);
+    bool finite = km_is_finite(ridge->d * ridge->m, ridge->b);
 
     for (size_t i = 0; i < ridge->d && finite; i++)
     {
         if (i % POLL_ROWS == 0)
             KM_TRY(km_poll(ctx));
         ridge->a[i * ridge->d + i] += lambda;
-        finite = is_finite(i + 1, ridge->a + i * ridge->d);
+        finite = km_is_finite(i + 1, ridge->a + i * ridge->d);
     }
     if (!finite)
         return km_fail(ctx, KM_RANGE, "ridge: sums of products of features and targets overflow");
@@ -96,7 +87,7 @@ km_ridge_solve(KmContext *ctx, KmRidge *ridge, double lambda)
     if (pivot < d)
         return singular(ctx, pivot, constant, lambda);
     KM_TRY(km_cholesky_solve(ctx, d, d, ridge->a, ridge->m, ridge->m, ridge->b));
-    if (!is_finite(d * ridge->m, ridge->b))
+    if (!km_is_finite(d * ridge->m, ridge->b))
         return km_fail(ctx, KM_RANGE, "ridge: the coefficients overflow");
     return KM_OK;
 }

@@ -378,8 +378,8 @@ refresh_gradient(KmContext *ctx, KmSmo *smo, KmRows *rows)
     return KM_OK;
 }
 
-static double
-largest(size_t n, const double *values)
+double
+km_largest(size_t n, const double *values)
 {
     double most = 0;
 
@@ -402,7 +402,7 @@ load_group(KmSmo *smo, const double *lower, const double *upper, double *b, KmSm
         km_smo_status(smo, group, v);
     }
     if (!bounded)
-        smo->reach = largest(smo->n, smo->diagonal);
+        smo->reach = km_largest(smo->n, smo->diagonal);
 }
 
 static KmStatus

@@ -48,6 +48,7 @@ typedef struct KmSolution
 extern size_t km_smo_block_size(size_t n);
 /* Free variables that are moved at once, at most: so many rows and columns has a matrix of float64. */
 extern size_t km_smo_most_free(size_t n);
+extern double km_largest(size_t n, const double *values);       /* at least 0 */
 /* LIBSVM's limit: max(1e7, 100 n). */
 extern uint64_t km_smo_default_steps(size_t n);
 
