@@ -13,7 +13,6 @@
 #include "krr.h"
 #include "learner_types.h"
 
-#define LOG_2PI 1.8378770664093453
 #define ROWS_HINT "Fit fewer rows, or put nystroem or rff before ridge."
 
 /* ---- options ---- */
@@ -53,7 +52,7 @@ add_leave_one_out(KmContext *ctx, const KmGpSystem *system, KmModel *model)
         double c = inverse_diagonal[i], residual = system->alpha[i] / c;
         double w = km_table_weight(table, i);
 
-        density += 0.5 * (log(c) - LOG_2PI - c * residual * residual);
+        density += 0.5 * (log(c) - KM_LOG_2PI - c * residual * residual);
         squares += w * residual * residual;
         weight += w;
     }
@@ -142,7 +141,7 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
 {
     if (table->n_targets != 1)
         return km_fail(ctx, KM_INVALID, "gp takes one target, got %zu", table->n_targets);
-    return (km_krr_is_iterative(args) ? fit_iteratively : fit_exactly) (ctx, args, node, table, model);
+    return (km_krr_is_iterative(args) ? fit_iteratively : fit_exactly)(ctx, args, node, table, model);
 }
 
 /* ---- scoring ---- */

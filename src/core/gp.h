@@ -11,6 +11,8 @@
 
 #include "learner.h"
 
+#define KM_LOG_2PI 1.8378770664093453
+
 typedef struct KmGpSystem
 {
     const KmTable *table;

@@ -13,8 +13,6 @@
 #include "columns.h"
 #include "gram.h"
 
-#define LOG_2PI 1.8378770664093453
-
 /* ---- the system ---- */
 
 KmStatus
@@ -87,7 +85,7 @@ km_gp_solve(KmContext *ctx, KmGpSystem *system)
     KM_TRY(km_cholesky_solve(ctx, n, n, system->a, 1, 1, system->alpha));
     KM_TRY(km_matrix_check_finite(ctx, n, 1, 1, system->alpha, "gaussian process: the coefficients"));
     system->likelihood = -0.5 * cblas_ddot(n, system->residual, 1, system->alpha, 1) -
-        0.5 * km_cholesky_logdet(n, n, system->a) - 0.5 * (double) n * LOG_2PI;
+        0.5 * km_cholesky_logdet(n, n, system->a) - 0.5 * (double) n * KM_LOG_2PI;
     return KM_OK;
 }
 

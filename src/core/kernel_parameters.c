@@ -20,7 +20,8 @@ km_free_elements(const KmLeaf *leaf, const KmFree *free, size_t *n)
     return elements(km_arg(&leaf->args, free->name), n);
 }
 
-/* A parameter whose logarithm should move is fixed at 0; below, it can only be a scalar. */
+/* A parameter whose logarithm should move is fixed at 0.  Below, it can only be a scalar, which moves as it
+ * is. */
 static bool
 is_free(const KmFree *free, double value)
 {

@@ -218,7 +218,7 @@ mixture_compile(KmContext *ctx, KmLeaf *leaf)
     return KM_OK;
 }
 
-/* The factor of column k in component q, its derivatives by mu and by v if wanted: c = cos, s = sin of
+/* What the factor of column k in component q and its derivatives are made of: c = cos and, in s, the sine of
  * 2 pi r mu, e = exp(-2 pi^2 r^2 v), r. */
 typedef struct Factor
 {
@@ -240,7 +240,7 @@ factor_fill(const Mixture *mixture, size_t q, size_t k, const double *x, size_t 
     km_exp(n, f->e, f->e);
 }
 
-/* out = start times the factors of all columns but one (skip; SIZE_MAX: none). */
+/* out *= the factors of all columns but one (skip; SIZE_MAX: of all). */
 static void
 multiply_factors(const Mixture *mixture, size_t q, size_t skip, const double *x, size_t n, const double *z,
                  double *out)

@@ -17,7 +17,7 @@ extern const KmKernelType *const km_kernels_dot[], *const km_kernels_stationary[
 /* Words for a value that is learnt from data: auto, scale, median. */
 extern const char *const km_data_words[];
 
-/* dims=[1, 3], which every leaf accepts: columns counted from 1. */
+/* dims=[1, 3]: columns counted from 1.  Of every leaf but white and precomputed. */
 #define KM_PARAM_DIMS \
     {.name = "dims", .kinds = KM_KIND_LIST, .min = 1, .max = 1e9}
 /* Any finite number. */

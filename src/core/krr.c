@@ -2,7 +2,6 @@
  * krr.c: the estimator krr, kernel ridge regression (krr.h has the mathematics): options, the exact method,
  * models, scoring.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -155,15 +154,11 @@ km_krr_coefficients(KmContext *ctx, const KmKrr *krr)
 static KmStatus
 factor_unregularised(KmContext *ctx, KmKrr *krr)
 {
-    size_t n = krr->table->n, pivot;
+    size_t n = krr->table->n;
+    KmStatus status = km_cholesky_factor_strict(ctx, n, n, krr->a);
 
-    KM_TRY(km_cholesky_factor(ctx, n, n, krr->a, &pivot));
-    if (pivot == n)
-        pivot = km_cholesky_weak_pivot(n, n, krr->a);
-    if (pivot == n)
-        return KM_OK;
-    km_fail(ctx, KM_SINGULAR, "kernel matrix of %zu rows is singular: pivot number %zu is not positive", n,
-            pivot + 1);
+    if (status != KM_SINGULAR)
+        return status;
     km_detail(ctx, KM_SINGULAR,
               "Rows that repeat, or that the kernel cannot tell apart, leave no unique solution.");
     return km_hint(ctx, KM_SINGULAR, "Use lambda > 0.");
@@ -328,8 +323,7 @@ const KmEstimatorType km_estimator_krr = {
         .params = {
             {.name = "kernel", .kinds = KM_KIND_KERNEL, .standard = "rbf", .positional = true},
             {.name = "lambda", .alias = "alpha", .kinds = KM_KIND_NUMBER, .standard = "1", .min = 0,
-             .max = 1e300,
-             .grid = true},
+             .max = 1e300, .grid = true},
             {.name = "center", .kinds = KM_KIND_BOOL, .standard = "true"},
             {.name = "loo", .kinds = KM_KIND_BOOL, .standard = "false"},
             {.name = "select", .kinds = KM_KIND_WORD, .words = criteria},

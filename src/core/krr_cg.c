@@ -91,8 +91,7 @@ fill_inner(KmContext *ctx, void *state, double *inner)
 
         KM_TRY(km_poll(ctx));
         cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, rank, rows, 1.0,
-                    solver->f.factor + i * solver->f.ld,
-                    solver->f.ld, 1.0, inner, rank);
+                    solver->f.factor + i * solver->f.ld, solver->f.ld, 1.0, inner, rank);
     }
     for (size_t k = 0; k < rank; k++)
         inner[k * rank + k] += solver->krr->lambda;
@@ -282,25 +281,24 @@ create_vectors(KmContext *ctx, Solver *solver)
 {
     size_t size = solver->n * solver->targets;
 
-    KM_TRY(km_alloc_zero(ctx, size, &solver->r));
+    KM_TRY(km_alloc(ctx, size, &solver->r));
     KM_TRY(km_alloc_zero(ctx, size, &solver->z));
     KM_TRY(km_alloc_zero(ctx, size, &solver->p));
     KM_TRY(km_alloc_zero(ctx, size, &solver->ap));
     KM_TRY(km_alloc(ctx, size, &solver->b));
     KM_TRY(km_alloc_zero(ctx, solver->targets, &solver->rz));
     KM_TRY(km_alloc(ctx, solver->targets, &solver->size));
+    KM_TRY(km_alloc(ctx, solver->targets, &solver->exponent));
     memcpy(solver->b, solver->krr->beta, size * sizeof *solver->b);
-    memcpy(solver->r, solver->krr->beta, size * sizeof *solver->r);
     return KM_OK;
 }
 
 /* Targets in units of powers of two, of size near one: squares of what they are made of stay numbers. */
-static KmStatus
-scale_targets(KmContext *ctx, Solver *solver)
+static void
+scale_targets(Solver *solver)
 {
     size_t n = solver->n, targets = solver->targets;
 
-    KM_TRY(km_alloc(ctx, targets, &solver->exponent));
     for (size_t t = 0; t < targets; t++)
     {
         (void) frexp(cblas_dnrm2(n, solver->b + t, targets), &solver->exponent[t]);
@@ -308,7 +306,6 @@ scale_targets(KmContext *ctx, Solver *solver)
             solver->b[i] = solver->r[i] = ldexp(solver->b[i], -solver->exponent[t]);
         solver->size[t] = cblas_dnrm2(n, solver->b + t, targets);
     }
-    return KM_OK;
 }
 
 static void
@@ -352,7 +349,7 @@ km_krr_iterate(KmContext *ctx, const KmArgs *args, KmKrr *krr, KmModel *model)
 
     KM_TRY(create_preconditioner(ctx, args, &solver));
     KM_TRY(create_vectors(ctx, &solver));
-    KM_TRY(scale_targets(ctx, &solver));
+    scale_targets(&solver);
     memset(krr->beta, 0, solver.n * solver.targets * sizeof *krr->beta);
     KM_TRY(iterate(ctx, &solver, krr->beta));
     restore_scale(&solver, krr->beta);
