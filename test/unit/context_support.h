@@ -1,5 +1,6 @@
 /*
- * context_support.h: a context for each test or group of tests, whose last warning is kept; numbers in it.
+ * context_support.h: a context for each test or group of tests, whose warnings are counted and the last one
+ * kept; numbers in it.
  */
 #ifndef KM_TEST_CONTEXT_SUPPORT_H
 #define KM_TEST_CONTEXT_SUPPORT_H
@@ -20,12 +21,14 @@
 
 static KmContext *ctx;          /* the state of cmocka, too */
 static char warning[200];
+static int warnings;
 
 static inline void
 keep_warning(KmContext *context, const char *message)
 {
     (void) context;
     snprintf(warning, sizeof warning, "%s", message);
+    warnings++;
 }
 
 static inline int
@@ -44,6 +47,8 @@ tear_down(void **state)
     km_context_destroy(ctx);
     return 0;
 }
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 static inline double *
 new_doubles(size_t n)

@@ -4,32 +4,10 @@
 #ifndef KM_TEST_SUMS_SUPPORT_H
 #define KM_TEST_SUMS_SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "accumulator.h"
-#include "numbers.h"
+#include "context_support.h"
 
 #define ok(expression) assert_int_equal((expression), KM_OK)
-
-static inline int
-context_setup(void **state)
-{
-    *state = km_context_create((size_t) 1 << 30);
-    return 0;
-}
-
-static inline int
-context_teardown(void **state)
-{
-    km_context_destroy(*state);
-    return 0;
-}
 
 static inline KmLearner *
 learner_of(KmContext *ctx, const char *text)
@@ -67,6 +45,25 @@ random_numbers(KmContext *ctx, uint64_t seed, size_t n)
     for (size_t i = 0; i < n; i++)
         x[i] = next_uniform(&seed, -2, 2);
     return x;
+}
+
+static inline double
+inner(size_t n, const double *a, const double *b)
+{
+    long double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += (long double) a[i] * b[i];
+    return (double) sum;
+}
+
+static inline double
+fact_of(const KmModel *model, const char *name)
+{
+    const KmFact *fact = km_model_fact(model, name);
+
+    assert_non_null(fact);
+    return fact->number;
 }
 
 /* What a model says of n rows: n x targets. */
@@ -161,7 +158,7 @@ ridge_by_definition(size_t n, size_t d, size_t m, const double *z, const double 
 }
 
 static inline void
-assert_close(size_t n, const double *got, const double *expected, double tolerance)
+assert_all_close(size_t n, const double *got, const double *expected, double tolerance)
 {
     double scale = 0;
 

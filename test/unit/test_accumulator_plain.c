@@ -33,7 +33,7 @@ check_sums(KmContext *ctx, const KmSums *sums, const Rows *rows, const double *z
             }
             expected[e] = (double) sum;
         }
-    assert_close(km_sums_elements(sums), km_sums_triangle(sums), expected, tolerance);
+    assert_all_close(km_sums_elements(sums), km_sums_triangle(sums), expected, tolerance);
 }
 
 static void
@@ -129,8 +129,8 @@ check_solution(KmContext *ctx, const char *text, const char *steps, const Rows *
     ridge_by_definition(rows->n, d, m, z, rows->y, rows->w, 0.5, true, w, b);
     ok(km_sums_solve(ctx, learner_of(ctx, "ridge(lambda=0.5)"),
                      sums_of(ctx, map_of(ctx, text, m), rows, 0, rows->n, 3), &model));
-    assert_close(d * m, km_model_array(model, "coef")->data, w, 1e-11);
-    assert_close(m, km_model_array(model, "intercept")->data, b, 1e-11);
+    assert_all_close(d * m, km_model_array(model, "coef")->data, w, 1e-11);
+    assert_all_close(m, km_model_array(model, "intercept")->data, b, 1e-11);
     assert_true(strncmp(model->learner, steps[0] == '\0' ? "ridge(" : "scale(", 6) == 0);
 }
 
@@ -334,8 +334,6 @@ test_error_refusals(void **state)
     ok(km_sums_error(ctx, model, raw, &error));
     assert_true(error.weight == 0 && error.sse == 0);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, context_setup, context_teardown)
 
 int
 main(void)

@@ -121,11 +121,11 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_reference, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_slopes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_closed_forms, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_limits, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_monotone, set_up, tear_down),
+        TEST(test_reference),
+        TEST(test_slopes),
+        TEST(test_closed_forms),
+        TEST(test_limits),
+        TEST(test_monotone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,16 +5,6 @@
 
 #include "kernel.h"
 
-static double
-inner(size_t n, const double *a, const double *b)
-{
-    long double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += (long double) a[i] * b[i];
-    return (double) sum;
-}
-
 /* ---- monomials ---- */
 
 /* <z, z'> = (gamma <x, x'> + coef0)^degree, and as many features as there are monomials. */
@@ -106,7 +96,7 @@ test_poly_ridge(void **state)
     exact = scores_of(*state, model, N, x);
     ok(km_learner_fit(*state, learner_of(*state, "poly_features(3, gamma=0.5) | ridge(2, intercept=false)"),
                       &table, &model));
-    assert_close(N, scores_of(*state, model, N, x), exact, 1e-10);
+    assert_all_close(N, scores_of(*state, model, N, x), exact, 1e-10);
 }
 
 /* ---- chi-square ---- */
@@ -211,7 +201,6 @@ test_typed_refusals(void **state)
 int
 main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, context_setup, context_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_poly_products),
         TEST(test_poly_by_hand),

@@ -361,17 +361,17 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_against_elimination, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_forms_agree, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_covariance, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_draws, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_inverse, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_maximise, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_optimum, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_limits, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_cancelling, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_bad_models, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_jitter, set_up, tear_down),
+        TEST(test_against_elimination),
+        TEST(test_forms_agree),
+        TEST(test_covariance),
+        TEST(test_draws),
+        TEST(test_inverse),
+        TEST(test_maximise),
+        TEST(test_optimum),
+        TEST(test_limits),
+        TEST(test_cancelling),
+        TEST(test_bad_models),
+        TEST(test_jitter),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

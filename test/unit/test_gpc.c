@@ -253,13 +253,13 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_mode_likelihood_variance, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_probabilities, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_symmetry, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_weights_are_repeated_rows, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_strong_kernel, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_errors, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_cancelling, set_up, tear_down),
+        TEST(test_mode_likelihood_variance),
+        TEST(test_probabilities),
+        TEST(test_symmetry),
+        TEST(test_weights_are_repeated_rows),
+        TEST(test_strong_kernel),
+        TEST(test_errors),
+        TEST(test_cancelling),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

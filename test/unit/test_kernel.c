@@ -488,19 +488,19 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_canonical, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_print_parses_to_itself, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_flags, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_needs_data_and_grid, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_errors, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_dimensions, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_resolve_words, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_resolve_degenerate, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_weights_are_repetitions, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_median_of_extreme_weights, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_median_distance, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_median_sample, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_samplers, set_up, tear_down),
+        TEST(test_canonical),
+        TEST(test_print_parses_to_itself),
+        TEST(test_flags),
+        TEST(test_needs_data_and_grid),
+        TEST(test_errors),
+        TEST(test_dimensions),
+        TEST(test_resolve_words),
+        TEST(test_resolve_degenerate),
+        TEST(test_weights_are_repetitions),
+        TEST(test_median_of_extreme_weights),
+        TEST(test_median_distance),
+        TEST(test_median_sample),
+        TEST(test_samplers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

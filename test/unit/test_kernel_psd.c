@@ -113,9 +113,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_single_kernels, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_compositions, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_indefinite_kernels, set_up, tear_down),
+        TEST(test_single_kernels),
+        TEST(test_compositions),
+        TEST(test_indefinite_kernels),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

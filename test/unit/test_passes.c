@@ -206,8 +206,6 @@ test_refusals(void **state)
     assert_int_equal(km_survey_bytes(ctx, SIZE_MAX / 16, 10, &bytes), KM_LIMIT);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, context_setup, context_teardown)
-
 int
 main(void)
 {

@@ -24,16 +24,6 @@ test_given_frequencies(void **state)
         assert_true(fabs(z[i] * sqrt(2.0 / D) - reference_cos_sin[i]) <= 1e-12);
 }
 
-static double
-inner(size_t n, const double *a, const double *b)
-{
-    long double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += (long double) a[i] * b[i];
-    return (double) sum;
-}
-
 /* E079: a factor of 2 in the variance of the frequencies would give 0.6065. */
 static void
 test_bandwidth(void **state)
@@ -327,16 +317,16 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_given_frequencies, context_setup, context_teardown),
-        cmocka_unit_test_setup_teardown(test_bandwidth, context_setup, context_teardown),
-        cmocka_unit_test_setup_teardown(test_error_law, context_setup, context_teardown),
-        cmocka_unit_test_setup_teardown(test_orthogonal_rows, context_setup, context_teardown),
-        cmocka_unit_test_setup_teardown(test_orthogonal_features, context_setup, context_teardown),
-        cmocka_unit_test_setup_teardown(test_kernels_approximated, context_setup, context_teardown),
-        cmocka_unit_test_setup_teardown(test_grid, context_setup, context_teardown),
-        cmocka_unit_test_setup_teardown(test_refusals, context_setup, context_teardown),
-        cmocka_unit_test_setup_teardown(test_resolve, context_setup, context_teardown),
-        cmocka_unit_test_setup_teardown(test_stated_error, context_setup, context_teardown),
+        TEST(test_given_frequencies),
+        TEST(test_bandwidth),
+        TEST(test_error_law),
+        TEST(test_orthogonal_rows),
+        TEST(test_orthogonal_features),
+        TEST(test_kernels_approximated),
+        TEST(test_grid),
+        TEST(test_refusals),
+        TEST(test_resolve),
+        TEST(test_stated_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

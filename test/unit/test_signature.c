@@ -331,14 +331,14 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(defaults_are_filled_in, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(each_kind_is_read, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(lists_and_matrices_are_read, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(grids_are_evaluated, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(calls_become_canonical, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(errors_name_parameter_value_range, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(errors_show_the_place_and_help, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(unknown_names_get_a_hint, set_up, tear_down),
+        TEST(defaults_are_filled_in),
+        TEST(each_kind_is_read),
+        TEST(lists_and_matrices_are_read),
+        TEST(grids_are_evaluated),
+        TEST(calls_become_canonical),
+        TEST(errors_name_parameter_value_range),
+        TEST(errors_show_the_place_and_help),
+        TEST(unknown_names_get_a_hint),
         cmocka_unit_test(aliases_name_a_signature),
     };
 
