@@ -20,6 +20,20 @@ learner_of(KmContext *ctx, const char *text)
     return learner;
 }
 
+/* Parsing the text, or preparing its steps for rows of d columns, fails so. */
+static inline void
+expect_refusal(KmContext *ctx, const char *text, size_t d, KmStatus expected, const char *says)
+{
+    KmLearner *learner;
+    KmStep step;
+    KmStatus status = km_learner_parse(ctx, text, strlen(text), &learner);
+
+    if (status == KM_OK)
+        status = km_steps_prepare(ctx, learner, d, &step);
+    if (status != expected || strstr(ctx->message, says) == NULL)
+        fail_msg("%s: %s: %s", text, km_status_text(status), ctx->message);
+}
+
 /* Features (n x d_out) of the steps of a learner. */
 static inline double *
 features_of(KmContext *ctx, const char *text, size_t n, size_t d, const double *x, size_t *d_out)

@@ -55,19 +55,6 @@ test_poly_by_hand(void **state)
 }
 
 static void
-expect_refusal(KmContext *ctx, const char *text, size_t d, KmStatus expected, const char *says)
-{
-    KmLearner *learner;
-    KmStep step;
-    KmStatus status = km_learner_parse(ctx, text, strlen(text), &learner);
-
-    if (status == KM_OK)
-        status = km_steps_prepare(ctx, learner, d, &step);
-    if (status != expected || strstr(ctx->message, says) == NULL)
-        fail_msg("%s: %s: %s", text, km_status_text(status), ctx->message);
-}
-
-static void
 test_poly_limits(void **state)
 {
     KmContext *ctx = *state;

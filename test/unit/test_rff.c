@@ -237,15 +237,8 @@ test_refusals(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     {
-        KmLearner *learner;
-        KmStep step;
-        KmStatus status = km_learner_parse(ctx, cases[i].text, strlen(cases[i].text), &learner);
-
-        if (status == KM_OK)
-            status = km_steps_prepare(ctx, learner, 3, &step);
-        if (status != cases[i].status || strstr(ctx->message, cases[i].says) == NULL)
-            fail_msg("%s: %s: %s", cases[i].text, km_status_text(status), ctx->message);
-        if (status == KM_UNSUPPORTED)
+        expect_refusal(ctx, cases[i].text, 3, cases[i].status, cases[i].says);
+        if (cases[i].status == KM_UNSUPPORTED)
             assert_non_null(strstr(ctx->hint, "have one: rbf"));
     }
 }
