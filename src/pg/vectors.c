@@ -23,50 +23,21 @@
 
 typedef double (*ReadElement)(const char *p);
 
-static double
-read_float8(const char *p)
-{
-    double v;
+#define READ_ELEMENT(name, type) \
+    static double \
+    name(const char *p) \
+    { \
+        type v; \
+\
+        memcpy(&v, p, sizeof v); \
+        return (double) v; \
+    }
 
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-static double
-read_float4(const char *p)
-{
-    float v;
-
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-static double
-read_int2(const char *p)
-{
-    int16 v;
-
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-static double
-read_int4(const char *p)
-{
-    int32 v;
-
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-static double
-read_int8(const char *p)
-{
-    int64 v;
-
-    memcpy(&v, p, sizeof v);
-    return (double) v;
-}
+READ_ELEMENT(read_float8, float8)
+READ_ELEMENT(read_float4, float4)
+READ_ELEMENT(read_int2, int16)
+READ_ELEMENT(read_int4, int32)
+READ_ELEMENT(read_int8, int64)
 
 typedef struct ElementType
 {
