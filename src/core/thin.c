@@ -27,15 +27,15 @@ km_thin_pack(size_t n, size_t d, const float *z, float *panels)
 }
 
 void
-km_thin_dot(size_t m, size_t n, size_t d, float scale, const float *x, const float *panels, size_t j0,
+km_thin_dot(size_t m, size_t n, size_t d, const float *x, const float *panels, size_t j0,
             size_t ld, float *out)
 {
-    KM_PICK(km_thin_ops)->dot(m, n, d, scale, x, panels + j0 * d, ld, out);
+    KM_PICK(km_thin_ops)->dot(m, n, d, x, panels + j0 * d, ld, out);
 }
 
 void
-km_thin_list_dot(size_t m, size_t n, size_t d, float scale, const KmThinList *x, const float *panels,
+km_thin_list_dot(size_t m, size_t n, size_t d, const KmThinList *x, const float *panels,
                  size_t j0, size_t ld, float *out)
 {
-    KM_PICK(km_thin_ops)->list_dot(m, n, d, scale, x, panels + j0 * d, ld, out);
+    KM_PICK(km_thin_ops)->list_dot(m, n, d, x, panels + j0 * d, ld, out);
 }

@@ -23,12 +23,12 @@ typedef struct KmThinList
 extern size_t km_thin_size(size_t n, size_t d);
 /* Panels of rows z (n x d row-major): element (j, k) at [(j / 32 * d + k) * 32 + j % 32], zeros beyond n. */
 extern void km_thin_pack(size_t n, size_t d, const float *z, float *panels);
-/* out[i * ld + j] = scale <x_i, z_{j0+j}>, i < m, j < n; j0 a multiple of KM_THIN_WIDTH; x: m x d
+/* out[i * ld + j] = <x_i, z_{j0+j}>, i < m, j < n; j0 a multiple of KM_THIN_WIDTH; x: m x d
  * row-major. */
-extern void km_thin_dot(size_t m, size_t n, size_t d, float scale, const float *x, const float *panels,
+extern void km_thin_dot(size_t m, size_t n, size_t d, const float *x, const float *panels,
                         size_t j0, size_t ld, float *out);
 /* The same for x: m lists; the sums are the same to the bit. */
-extern void km_thin_list_dot(size_t m, size_t n, size_t d, float scale, const KmThinList *x,
+extern void km_thin_list_dot(size_t m, size_t n, size_t d, const KmThinList *x,
                              const float *panels, size_t j0, size_t ld, float *out);
 
 #endif

@@ -239,28 +239,28 @@ km_kernel_has_f32(const KmKernel *kernel)
 
 /* The same where the rows of a are lists. */
 static void
-list_product(const KmBlock *block, float scale, size_t ld, float *out)
+list_product(const KmBlock *block, size_t ld, float *out)
 {
     const KmSinglePoints *a = block->a->single;
     KmThinList list[KM_BLOCK_ROWS];
 
     for (size_t i = 0; i < block->m; i++)
         list[i] = km_sparse_row(a->lists, km_points_wide_index(block->a, block->i + i));
-    km_thin_list_dot(block->m, block->n, block->a->leaf[0].width, scale, list, block->b->single->panels,
+    km_thin_list_dot(block->m, block->n, block->a->leaf[0].width, list, block->b->single->panels,
                      block->j, ld, out);
 }
 
 static void
-product_f32(const KmBlock *block, float scale, size_t ld, float *out)
+product_f32(const KmBlock *block, size_t ld, float *out)
 {
     size_t width = block->a->leaf[0].width;
 
     if (block->a->single->lists != NULL)
     {
-        list_product(block, scale, ld, out);
+        list_product(block, ld, out);
         return;
     }
-    km_thin_dot(block->m, block->n, width, scale, block->a->single->rows + block->i * width,
+    km_thin_dot(block->m, block->n, width, block->a->single->rows + block->i * width,
                 block->b->single->panels, block->j, ld, out);
 }
 
@@ -283,12 +283,10 @@ sqdist_row_f32(const KmBlock *block, size_t i, float *row)
 static void
 gemm_values_f32(const KmLeaf *leaf, const KmBlock *block, size_t ld, float *out)
 {
-    bool is_distance = leaf->type->geometry == KM_GEOMETRY_SQDIST;
-
-    product_f32(block, is_distance ? -2.0f : 1.0f, ld, out);
+    product_f32(block, ld, out);
     for (size_t i = 0; i < block->m; i++)
     {
-        if (is_distance)
+        if (leaf->type->geometry == KM_GEOMETRY_SQDIST)
             sqdist_row_f32(block, i, out + i * ld);
         leaf->type->map_f32(leaf, block->n, out + i * ld);
     }

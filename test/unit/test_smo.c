@@ -904,14 +904,14 @@ thin_products(void **unused)
         for (size_t e = 0; e < m * ld; e++)
             out[e] = -1;
         km_thin_pack(n, d, z, panels);
-        variants[trial % n_variants()].thin->dot(m, n - j0, d, -2, x, panels + j0 * d, ld, out);
+        variants[trial % n_variants()].thin->dot(m, n - j0, d, x, panels + j0 * d, ld, out);
         for (size_t i = 0; i < m; i++)
             for (size_t j = 0; j < ld; j++)
             {
                 float expected = j < n - j0 ? 0 : -1;
 
                 for (size_t k = 0; k < d && j < n - j0; k++)
-                    expected += -2 * x[i * d + k] * z[(j0 + j) * d + k];
+                    expected += x[i * d + k] * z[(j0 + j) * d + k];
                 assert_true(out[i * ld + j] == expected);
             }
         test_free(x);
@@ -970,8 +970,8 @@ thin_products_of_lists(void **unused)
         for (size_t i = 0; i < m; i++)
             list[i] = (KmThinList) {list_row(d, x + i * d, place[i], value[i]), place[i], value[i]};
         km_thin_pack(n, d, z, panels);
-        ops->dot(m, n, d, -2, x, panels, n, rows);
-        ops->list_dot(m, n, d, -2, list, panels, n, lists);
+        ops->dot(m, n, d, x, panels, n, rows);
+        ops->list_dot(m, n, d, list, panels, n, lists);
         for (size_t e = 0; e < m * n; e++)
             assert_true(rows[e] == lists[e]);
     }

@@ -23,7 +23,7 @@ add_product(float x, vf z, vf sum)
 
 /* Sums of `rows` rows over one strip of a panel; rows is a constant where this is inlined. */
 KM_INLINE void
-strip_dot(size_t rows, size_t d, float scale, const float *x, const float *strip, size_t ld, float *out)
+strip_dot(size_t rows, size_t d, const float *x, const float *strip, size_t ld, float *out)
 {
     vf sum[ROWS][VECTORS] = {{{0}}};
 
@@ -41,28 +41,28 @@ strip_dot(size_t rows, size_t d, float scale, const float *x, const float *strip
     KM_UNROLL
     for (size_t r = 0; r < rows; r++)
     {
-        vf_store(out + r * ld, scale * sum[r][0]);
-        vf_store(out + r * ld + KM_LANES_F32, scale * sum[r][1]);
+        vf_store(out + r * ld, sum[r][0]);
+        vf_store(out + r * ld + KM_LANES_F32, sum[r][1]);
     }
 }
 
 /* All m rows over one panel. */
 static void
-panel_dot(size_t m, size_t d, float scale, const float *x, const float *panel, size_t ld, float *out)
+panel_dot(size_t m, size_t d, const float *x, const float *panel, size_t ld, float *out)
 {
     size_t i = 0;
 
     for (; i + ROWS <= m; i += ROWS)
         for (size_t j = 0; j < KM_THIN_WIDTH; j += STRIP)
-            strip_dot(ROWS, d, scale, x + i * d, panel + j, ld, out + i * ld + j);
+            strip_dot(ROWS, d, x + i * d, panel + j, ld, out + i * ld + j);
     for (; i < m; i++)
         for (size_t j = 0; j < KM_THIN_WIDTH; j += STRIP)
-            strip_dot(1, d, scale, x + i * d, panel + j, ld, out + i * ld + j);
+            strip_dot(1, d, x + i * d, panel + j, ld, out + i * ld + j);
 }
 
 /* The last panel, of which only n rows exist. */
 static void
-last_panel_dot(size_t m, size_t n, size_t d, float scale, const float *x, const float *panel, size_t ld,
+last_panel_dot(size_t m, size_t n, size_t d, const float *x, const float *panel, size_t ld,
                float *out)
 {
     float whole[ROWS * KM_THIN_WIDTH];
@@ -71,21 +71,21 @@ last_panel_dot(size_t m, size_t n, size_t d, float scale, const float *x, const 
     {
         size_t rows = m - i < ROWS ? m - i : ROWS;
 
-        panel_dot(rows, d, scale, x + i * d, panel, KM_THIN_WIDTH, whole);
+        panel_dot(rows, d, x + i * d, panel, KM_THIN_WIDTH, whole);
         for (size_t r = 0; r < rows; r++)
             memcpy(out + (i + r) * ld, whole + r * KM_THIN_WIDTH, n * sizeof *out);
     }
 }
 
 static void
-dot(size_t m, size_t n, size_t d, float scale, const float *x, const float *panels, size_t ld, float *out)
+dot(size_t m, size_t n, size_t d, const float *x, const float *panels, size_t ld, float *out)
 {
     size_t j = 0;
 
     for (; j + KM_THIN_WIDTH <= n; j += KM_THIN_WIDTH)
-        panel_dot(m, d, scale, x, panels + j * d, ld, out + j);
+        panel_dot(m, d, x, panels + j * d, ld, out + j);
     if (j < n)
-        last_panel_dot(m, n - j, d, scale, x, panels + j * d, ld, out + j);
+        last_panel_dot(m, n - j, d, x, panels + j * d, ld, out + j);
 }
 
 /* ---- lists ---- */
@@ -95,7 +95,7 @@ dot(size_t m, size_t n, size_t d, float scale, const float *x, const float *pane
 
 /* A list over `panels` panels of `size` floats; panels is a constant where this is inlined. */
 KM_INLINE void
-list_panels(size_t panels, KmThinList x, float scale, const float *panel, size_t size, float *out)
+list_panels(size_t panels, KmThinList x, const float *panel, size_t size, float *out)
 {
     vf sum[PANELS][PANEL_VECTORS] = {{{0}}};
 
@@ -116,11 +116,11 @@ list_panels(size_t panels, KmThinList x, float scale, const float *panel, size_t
     for (size_t p = 0; p < panels; p++)
         KM_UNROLL
         for (size_t v = 0; v < PANEL_VECTORS; v++)
-            vf_store(out + p * KM_THIN_WIDTH + v * KM_LANES_F32, scale * sum[p][v]);
+            vf_store(out + p * KM_THIN_WIDTH + v * KM_LANES_F32, sum[p][v]);
 }
 
 static void
-list_dot(size_t m, size_t n, size_t d, float scale, const KmThinList *x, const float *panels, size_t ld,
+list_dot(size_t m, size_t n, size_t d, const KmThinList *x, const float *panels, size_t ld,
          float *out)
 {
     size_t size = d * KM_THIN_WIDTH, j = 0;
@@ -128,13 +128,13 @@ list_dot(size_t m, size_t n, size_t d, float scale, const KmThinList *x, const f
 
     for (; j + PANELS * KM_THIN_WIDTH <= n; j += PANELS * KM_THIN_WIDTH)
         for (size_t i = 0; i < m; i++)
-            list_panels(PANELS, x[i], scale, panels + j * d, size, out + i * ld + j);
+            list_panels(PANELS, x[i], panels + j * d, size, out + i * ld + j);
     for (; j < n; j += KM_THIN_WIDTH)
         for (size_t i = 0; i < m; i++)
         {
             size_t left = n - j < KM_THIN_WIDTH ? n - j : KM_THIN_WIDTH;
 
-            list_panels(1, x[i], scale, panels + j * d, size, last);
+            list_panels(1, x[i], panels + j * d, size, last);
             memcpy(out + i * ld + j, last, left * sizeof *out);
         }
 }

@@ -6,9 +6,9 @@
 
 typedef struct KmThinOps
 {
-    void (*dot)(size_t m, size_t n, size_t d, float scale, const float *x, const float *panels, size_t ld,
+    void (*dot)(size_t m, size_t n, size_t d, const float *x, const float *panels, size_t ld,
                 float *out);
-    void (*list_dot)(size_t m, size_t n, size_t d, float scale, const KmThinList *x, const float *panels,
+    void (*list_dot)(size_t m, size_t n, size_t d, const KmThinList *x, const float *panels,
                      size_t ld, float *out);
 } KmThinOps;
 

@@ -41,7 +41,7 @@ sqdist(size_t n, double norm, const double *norms, double small, double *v)
 KM_INLINE vf
 sqdist_lanes_f32(vf dot, vf sum, vf small, vf *margin)
 {
-    vf d2 = vf_max(sum + dot, vf_set(0));
+    vf d2 = vf_max(sum - (dot + dot), vf_set(0));
 
     *margin = vf_min(*margin, d2 - small * sum);
     return d2;

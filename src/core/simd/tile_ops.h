@@ -9,8 +9,8 @@
 
 typedef struct KmTileOps
 {
-    /* v[j] = <x, z_j> becomes the squared distance max(0, norm + norms[j] - 2 v[j]); in float32 v[j] is
-     * -2 <x, z_j> before.  True if one is below small * (norm + norms[j]), where too few digits are left. */
+    /* v[j] = <x, z_j> becomes the squared distance max(0, norm + norms[j] - 2 v[j]).  True if one of them is
+     * below small * (norm + norms[j]), where too few digits are left. */
     bool (*sqdist)(size_t n, double norm, const double *norms, double small, double *v);
     bool (*sqdist_f32)(size_t n, float norm, const float *norms, float small, float *v);
     /* |x - z|^2 by differences; exactly 0 for equal rows. */
