@@ -4,6 +4,7 @@
  */
 #include "kernel_eval.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@
 #include "simd/tile_ops.h"
 #include "sizes.h"
 
+/* To a sum of squares of this size, squares below DBL_MIN are nothing. */
+#define LEAST_SQUARE (DBL_MIN / DBL_EPSILON / DBL_EPSILON)
 #define SPAN ((size_t) 64)      /* columns at once of products of rows with themselves */
 
 size_t
@@ -75,24 +78,49 @@ turn(const KmLeaf *leaf, const double *x, double *out)
     }
 }
 
-/* To length 1; through the largest element, so that nothing overflows or vanishes.  A zero row stays. */
 static void
-scale_to_unit(size_t d, double *x)
+divide(size_t d, double *x, double divisor)
 {
-    double largest = 0, sum = 0, length;
+    for (size_t k = 0; k < d; k++)
+        x[k] /= divisor;
+}
+
+static double
+sum_of_squares(size_t d, const double *x)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < d; k++)
+        sum += x[k] * x[k];
+    return sum;
+}
+
+static double
+largest_element(size_t d, const double *x)
+{
+    double largest = 0;
 
     for (size_t k = 0; k < d; k++)
         largest = fabs(x[k]) > largest ? fabs(x[k]) : largest;
-    if (largest == 0)
-        return;
-    for (size_t k = 0; k < d; k++)
+    return largest;
+}
+
+/* To length 1, where squares overflow or vanish by way of a largest element of 1.  A zero row stays. */
+static void
+scale_to_unit(size_t d, double *x)
+{
+    double sum = sum_of_squares(d, x);
+
+    if (!(sum >= LEAST_SQUARE && sum <= DBL_MAX))
     {
-        x[k] /= largest;
-        sum += x[k] * x[k];
+        double largest = largest_element(d, x);
+
+        if (largest == 0)
+            return;
+        divide(d, x, largest);
+        sum = sum_of_squares(d, x);
     }
-    length = sqrt(sum);
-    for (size_t k = 0; k < d; k++)
-        x[k] /= length;
+    divide(d, x, sqrt(sum));
 }
 
 KmStatus

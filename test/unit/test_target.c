@@ -119,6 +119,13 @@ static void test_cosine(void **state)
     assert_true(value(*state, "cosine", 2, zero, unit) == 0);
     assert_true(value(*state, "cosine", 2, zero, zero) == 0);
     assert_near(value(*state, "cosine", 2, large, small), 0.6, 1e-15);
+    for (int exponent = -320; exponent <= 307; exponent++)
+    {
+        double size = pow(10, exponent), row[2] = {3 * size, 4 * size}, turned[2] = {row[1], row[0]};
+
+        /* Below DBL_MIN the rows themselves have few digits. */
+        assert_near(value(*state, "cosine", 2, row, turned), 0.96, exponent < -307 ? 1e-3 : 1e-15);
+    }
     for (size_t i = 0; i < 300; i++)
     {
         const double *row = random_rows(*state, 1, 7, i);
