@@ -26,7 +26,7 @@ struct KmPosterior
     const double *rows;         /* n x d */
     const double *coef;         /* n */
     double intercept;
-    const double *factor;       /* packed; NULL: no variances */
+    KmTriangle factor;          /* no rows: no variances */
     const double *scales;       /* n; NULL: ones */
     double *values;             /* KM_SCORE_ROWS x stride */
     double *self;               /* KM_SCORE_ROWS */
@@ -83,8 +83,8 @@ load(KmContext *ctx, const KmModel *model, size_t d, KmPosterior *posterior)
     if (km_model_array(model, "factor") == NULL)
         return KM_OK;
     KM_TRY(km_model_expect(ctx, model, "factor", 1, packed_row(n), &factor));
-    posterior->factor = factor->data;
-    return check_factor(ctx, n, factor->data);
+    KM_TRY(check_factor(ctx, n, factor->data));
+    return km_triangle_create(ctx, n, factor->data, &posterior->factor);
 }
 
 KmStatus
@@ -107,7 +107,7 @@ km_posterior_create(KmContext *ctx, const KmKernel *kernel, const KmModel *model
 static KmStatus
 require_factor(KmContext *ctx, const KmPosterior *posterior)
 {
-    if (posterior->factor != NULL)
+    if (posterior->factor.rows != NULL)
         return KM_OK;
     km_fail(ctx, KM_UNSUPPORTED, "the model keeps no factor, so it has no variances");
     return km_hint(ctx, KM_UNSUPPORTED, posterior->scales == NULL ? "Fit it with variance=true." : "Fit it again.");
@@ -149,7 +149,7 @@ substitute(KmContext *ctx, const KmPosterior *posterior, size_t m)
     for (size_t first = 0; first < n; first += ROWS_PER_POLL)
     {
         KM_TRY(km_poll(ctx));
-        km_triangle_substitute(first, min_size(n, first + ROWS_PER_POLL), posterior->factor, m, stride,
+        km_triangle_substitute(&posterior->factor, first, min_size(n, first + ROWS_PER_POLL), m, stride,
                                posterior->values);
     }
     return KM_OK;
@@ -212,7 +212,7 @@ batch_solve(KmContext *ctx, const Batch *batch, size_t j, size_t m, double *mean
     cblas_dgemv(CblasRowMajor, CblasTrans, n, m, 1.0, v, m, posterior->coef, 1, 1.0, mean, 1);
     for (size_t i = 0; i < n && posterior->scales != NULL; i++)
         cblas_dscal(m, posterior->scales[i], v + i * m, 1);
-    return km_cholesky_forward_packed(ctx, n, posterior->factor, m, m, v);
+    return km_cholesky_forward_packed(ctx, n, posterior->factor.rows, m, m, v);
 }
 
 /* k(z, z) of any number of rows, as in scoring: without a white kernel. */

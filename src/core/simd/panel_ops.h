@@ -20,11 +20,9 @@ typedef struct KmPanelOps
     void (*pairwise[KM_PAIR_COUNT])(const KmPanelBlock *block);
     void (*add_products)(const KmPanelBlock *block);    /* dot products, going on from out */
     void (*dot_chains)(size_t m, size_t n, size_t ld, const double *K, const double *coef, double *chains);
-    /* Rows i .. i+rows-1 <= KM_TRIANGLE_ROWS of a forward substitution in v, those before being done. */
-    void (*substitute)(size_t i, size_t rows, const double *triangle, double *v);
+    /* Up to KM_TRIANGLE_ROWS rows from i on of a forward substitution in v, those before being done. */
+    void (*substitute)(const KmTriangle *triangle, size_t i, double *v);
 } KmPanelOps;
-
-#define KM_TRIANGLE_ROWS ((size_t) 8)
 
 /* The end of km_dot_fixed. */
 static inline double
