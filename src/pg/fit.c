@@ -386,16 +386,10 @@ copy_rows(KmContext *ctx, const FitState *state, KmTable *table)
     bool labelled = km_learner_target(state->call->learner) == KM_TARGET_LABEL;
     const uint32_t *number = labelled ? sort_classes(ctx, state, table) : NULL;
     size_t width = state->rows.width;
-    double *rows;
+    double *rows = kml_rows_copy(ctx, &state->rows);
 
-    kml_check(ctx, km_alloc(ctx, state->rows.n * width, &rows));
-    for (size_t i = 0; i < state->rows.n; i++)
-    {
-        CHECK_FOR_INTERRUPTS();
-        memcpy(rows + i * width, kml_rows_get(&state->rows, i), width * sizeof(double));
-        if (labelled)
-            rows[i * width + state->d] = number[(uint32) rows[i * width + state->d]];
-    }
+    for (size_t i = 0; i < state->rows.n && labelled; i++)
+        rows[i * width + state->d] = number[(uint32) rows[i * width + state->d]];
     return rows;
 }
 

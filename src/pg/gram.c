@@ -21,50 +21,15 @@ typedef struct GramState
 } GramState;
 
 static GramState *
-gram_start(FunctionCallInfo fcinfo, MemoryContext memory, struct varlena *spec, size_t d)
+gram_start(MemoryContext memory, struct varlena *spec, size_t d)
 {
     MemoryContext old = MemoryContextSwitchTo(memory);
     GramState *state = palloc0(sizeof *state);
 
-    (void) fcinfo;
     state->spec = kml_spec_make(VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec));
     kml_rows_init(&state->rows, d, memory);
     MemoryContextSwitchTo(old);
     return state;
-}
-
-static KmlVectorReader *
-gram_reader(FunctionCallInfo fcinfo)
-{
-    KmlVectorReader *reader = fcinfo->flinfo->fn_extra;
-
-    if (reader == NULL)
-    {
-        MemoryContext memory = fcinfo->flinfo->fn_mcxt;
-
-        reader = MemoryContextAllocZero(memory, sizeof *reader);
-        kml_vector_reader_init(reader, get_fn_expr_argtype(fcinfo->flinfo, 2), "x", memory);
-        fcinfo->flinfo->fn_extra = reader;
-    }
-    return reader;
-}
-
-static void
-gram_check_row(const GramState *state, const KmlVectorReader *reader)
-{
-    size_t row = state->rows.n + 1;
-
-    if (reader->n != state->rows.width)
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("row %zu has %zu element%s, the rows before it have %zu", row, reader->n,
-                        km_plural(reader->n), state->rows.width)));
-    kml_check_finite(reader->n, reader->value, "x", row);
-    if (row > MAX_GRAM_ROWS)
-        ereport(ERROR,
-                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                 errmsg("a Gram matrix of more than %d rows does not fit into one value", MAX_GRAM_ROWS),
-                 errhint("Fit a model instead: it does not keep the matrix.")));
 }
 
 PG_FUNCTION_INFO_V1(kml_gram_transition);
@@ -76,7 +41,7 @@ kml_gram_transition(PG_FUNCTION_ARGS)
 {
     MemoryContext memory;
     GramState *state = PG_ARGISNULL(0) ? NULL : (GramState *) PG_GETARG_POINTER(0);
-    KmlVectorReader *reader;
+    const KmlVectorReader *x;
     struct varlena *spec;
 
     if (!AggCheckCallContext(fcinfo, &memory))
@@ -86,16 +51,19 @@ kml_gram_transition(PG_FUNCTION_ARGS)
     if (PG_ARGISNULL(2))
         PG_RETURN_POINTER(state);
     spec = PG_GETARG_VARLENA_PP(1);
-    reader = gram_reader(fcinfo);
-    kml_vector_read(reader, PG_GETARG_DATUM(2), "x");
+    x = kml_row_argument(fcinfo, 2);
     if (state == NULL)
-        state = gram_start(fcinfo, memory, spec, reader->n);
+        state = gram_start(memory, spec, x->n);
     else if (!kml_varlena_equal(state->spec, spec))
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("the kernel of gram must be the same for all rows of a group")));
-    gram_check_row(state, reader);
-    memcpy(kml_rows_append(&state->rows), reader->value, reader->n * sizeof(double));
+    if (state->rows.n == MAX_GRAM_ROWS)
+        ereport(ERROR,
+                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                 errmsg("a Gram matrix of more than %d rows does not fit into one value", MAX_GRAM_ROWS),
+                 errhint("Fit a model instead: it does not keep the matrix.")));
+    kml_rows_add(&state->rows, x);
     PG_FREE_IF_COPY(spec, 1);
     PG_RETURN_POINTER(state);
 }
@@ -118,9 +86,7 @@ kml_gram_final(PG_FUNCTION_ARGS)
     d = state->rows.width;
     ctx = kml_context_create(CurrentMemoryContext);
     kernel = kml_kernel_parse(ctx, state->spec);
-    kml_check(ctx, km_alloc(ctx, n * d, &x));
-    for (size_t i = 0; i < n; i++)
-        memcpy(x + i * d, kml_rows_get(&state->rows, i), d * sizeof(double));
+    x = kml_rows_copy(ctx, &state->rows);
     kml_check(ctx, km_kernel_resolve(ctx, kernel, n, d, x, NULL));
     result = kml_matrix_make(n, n, &out);
     kml_check(ctx, km_points_create(ctx, kernel, n, d, x, NULL, &points));

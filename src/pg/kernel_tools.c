@@ -135,27 +135,13 @@ kml_rkhs_norm(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(kml_median_transition);
 PG_FUNCTION_INFO_V1(kml_median_final);
 
-static KmlVectorReader *
-row_reader(FmgrInfo *flinfo)
-{
-    KmlVectorReader *reader = flinfo->fn_extra;
-
-    if (reader == NULL)
-    {
-        reader = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *reader);
-        kml_vector_reader_init(reader, get_fn_expr_argtype(flinfo, 1), "x", flinfo->fn_mcxt);
-        flinfo->fn_extra = reader;
-    }
-    return reader;
-}
-
 /* (state, x): keep the row; a NULL row is skipped. */
 Datum
 kml_median_transition(PG_FUNCTION_ARGS)
 {
     MemoryContext memory;
     KmlRowStore *rows = PG_ARGISNULL(0) ? NULL : (KmlRowStore *) PG_GETARG_POINTER(0);
-    KmlVectorReader *reader;
+    const KmlVectorReader *x;
 
     if (!AggCheckCallContext(fcinfo, &memory))
         elog(ERROR, "median_distance transition called outside an aggregate");
@@ -163,21 +149,13 @@ kml_median_transition(PG_FUNCTION_ARGS)
         PG_RETURN_NULL();
     if (PG_ARGISNULL(1))
         PG_RETURN_POINTER(rows);
-    reader = row_reader(fcinfo->flinfo);
-    kml_vector_read(reader, PG_GETARG_DATUM(1), "x");
+    x = kml_row_argument(fcinfo, 1);
     if (rows == NULL)
     {
         rows = MemoryContextAllocZero(memory, sizeof *rows);
-        kml_rows_init(rows, reader->n, memory);
+        kml_rows_init(rows, x->n, memory);
     }
-    if (reader->n != rows->width)
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("row %zu has %zu element%s, the rows before it have %zu", rows->n + 1,
-                        reader->n, km_plural(reader->n),
-                        rows->width)));
-    kml_check_finite(reader->n, reader->value, "x", rows->n + 1);
-    memcpy(kml_rows_append(rows), reader->value, reader->n * sizeof(double));
+    kml_rows_add(rows, x);
     PG_RETURN_POINTER(rows);
 }
 
@@ -192,9 +170,7 @@ kml_median_final(PG_FUNCTION_ARGS)
     if (rows == NULL || rows->n < 2)
         PG_RETURN_NULL();
     ctx = kml_context_create(CurrentMemoryContext);
-    kml_check(ctx, km_alloc(ctx, rows->n * rows->width, &x));
-    for (size_t i = 0; i < rows->n; i++)
-        memcpy(x + i * rows->width, kml_rows_get(rows, i), rows->width * sizeof(double));
+    x = kml_rows_copy(ctx, rows);
     kml_check(ctx, km_median_distance(ctx, rows->n, rows->width, x, NULL, KM_PAIR_SQDIST, &median));
     kml_context_delete(ctx);
     PG_RETURN_FLOAT8(median);

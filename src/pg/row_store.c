@@ -1,6 +1,9 @@
 /* row_store.c: see row_store.h. */
 #include "row_store.h"
 
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+
 void
 kml_rows_init(KmlRowStore *store, size_t width, MemoryContext memory)
 {
@@ -36,4 +39,42 @@ kml_rows_append(KmlRowStore *store)
         add_chunk(store, c);
     store->n++;
     return (double *) kml_rows_get(store, i);
+}
+
+const KmlVectorReader *
+kml_row_argument(FunctionCallInfo fcinfo, int argument)
+{
+    MemoryContext memory;
+    KmlVectorReader *reader = kml_call_site(fcinfo, sizeof *reader, &memory);
+
+    if (!OidIsValid(reader->type))
+        kml_vector_reader_init(reader, FLOAT8ARRAYOID, "x", memory);
+    kml_vector_read(reader, PG_GETARG_DATUM(argument), "x");
+    return reader;
+}
+
+void
+kml_rows_add(KmlRowStore *store, const KmlVectorReader *x)
+{
+    if (x->n != store->width)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("row %zu has %zu element%s, the rows before it have %zu", store->n + 1, x->n,
+                        km_plural(x->n), store->width)));
+    kml_check_finite(x->n, x->value, "x", store->n + 1);
+    memcpy(kml_rows_append(store), x->value, x->n * sizeof(double));
+}
+
+double *
+kml_rows_copy(KmContext *ctx, const KmlRowStore *store)
+{
+    double *rows;
+
+    kml_check(ctx, km_alloc(ctx, store->n * store->width, &rows));
+    for (size_t i = 0; i < store->n; i++)
+    {
+        CHECK_FOR_INTERRUPTS();
+        memcpy(rows + i * store->width, kml_rows_get(store, i), store->width * sizeof(double));
+    }
+    return rows;
 }

@@ -22,6 +22,12 @@ typedef struct KmlRowStore
 extern void kml_rows_init(KmlRowStore *store, size_t width, MemoryContext memory);
 /* Room for one more row, to be filled by the caller; refuses to pass kernelml.max_memory. */
 extern double *kml_rows_append(KmlRowStore *store);
+/* Read the argument, a float8[], of a transition function; the reader is kept at the call site. */
+extern const KmlVectorReader *kml_row_argument(FunctionCallInfo fcinfo, int argument);
+/* Keep a row: finite numbers, as many as in the rows before it. */
+extern void kml_rows_add(KmlRowStore *store, const KmlVectorReader *x);
+/* All rows, n x width. */
+extern double *kml_rows_copy(KmContext *ctx, const KmlRowStore *store);
 
 static inline const double *
 kml_rows_get(const KmlRowStore *store, size_t i)
