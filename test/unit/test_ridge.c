@@ -122,7 +122,8 @@ test_weights_repeat(void **state)
     many.y = many_y;
     ok(fit_model(ctx, "ridge(lambda=3)", &table, &weighted));
     ok(fit_model(ctx, "ridge(lambda=3)", &many, &repeated));
-    assert_all_close(D, km_model_array(weighted, "coef")->data, km_model_array(repeated, "coef")->data, 1e-12);
+    assert_all_close(D, km_model_array(weighted, "coef")->data, km_model_array(repeated, "coef")->data,
+                     1e-12);
     ok(fit_model(ctx, "ridge(lambda=1e12)", &table, &heavy));
     for (size_t j = 0; j < D; j++)
         assert_true(fabs(km_model_array(heavy, "coef")->data[j]) < 1e-9);
