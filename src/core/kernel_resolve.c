@@ -16,6 +16,7 @@
 
 #include "columns.h"
 #include "data.h"
+#include "sample.h"
 #include "sizes.h"
 
 #define ROWS_PER_POLL 4096
@@ -54,66 +55,26 @@ gamma_scale(KmContext *ctx, const Rows *rows, KmPairwise distance, double *out)
 
 /* ---- the sample of distinct rows ---- */
 
-typedef struct SampleRow
-{
-    uint64_t hash;
-    size_t row;
-    double weight;              /* of all rows with this content */
-} SampleRow;
-
-/* The distinct rows of smallest hash, in that order: the same for any order of the rows.  Two contents of one
- * hash would only share their place in the sample. */
+/* Slots are numbers of rows. */
 typedef struct Sample
 {
-    size_t n;
-    SampleRow row[KM_SAMPLE_ROWS + 1];
+    uint64_t n;
+    KmSampled row[KM_SAMPLE_ROWS];
 } Sample;
-
-/* First place whose hash is not below the given one. */
-static size_t
-sample_place(const Sample *sample, uint64_t hash)
-{
-    size_t low = 0, high = sample->n;
-
-    while (low < high)
-    {
-        size_t middle = (low + high) / 2;
-
-        if (sample->row[middle].hash < hash)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* A row that left the sample never comes back, because only smaller hashes push it out: weights are whole. */
-static void
-sample_add(Sample *sample, uint64_t hash, size_t row, double weight)
-{
-    size_t place = sample_place(sample, hash);
-
-    if (place == KM_SAMPLE_ROWS)
-        return;
-    if (place < sample->n && sample->row[place].hash == hash)
-    {
-        sample->row[place].weight += weight;
-        return;
-    }
-    memmove(sample->row + place + 1, sample->row + place, (sample->n - place) * sizeof sample->row[0]);
-    sample->row[place] = (SampleRow) {hash, row, weight};
-    if (sample->n < KM_SAMPLE_ROWS)
-        sample->n++;
-}
 
 static KmStatus
 sample_fill(KmContext *ctx, const Rows *rows, Sample *sample)
 {
     for (size_t i = 0; i < rows->n; i++)
     {
+        KmSampled *newcomer;
+
         if (i % ROWS_PER_POLL == 0)
             KM_TRY(km_poll(ctx));
-        sample_add(sample, km_row_hash(rows->d, rows->x + i * rows->d), i, weight_of(rows, i));
+        newcomer = km_sample_offer(KM_SAMPLE_ROWS, km_row_hash(rows->d, rows->x + i * rows->d),
+                                   weight_of(rows, i), &sample->n, sample->row);
+        if (newcomer != NULL)
+            newcomer->slot = i;
     }
     return KM_OK;
 }
@@ -153,7 +114,7 @@ fill_pairs(KmContext *ctx, const Rows *rows, const Sample *sample, KmPairwise wh
     KM_TRY(km_alloc(ctx, n * rows->d, &x));
     KM_TRY(km_alloc(ctx, ld, &distance));
     for (size_t i = 0; i < n; i++)
-        memcpy(x + i * rows->d, rows->x + sample->row[i].row * rows->d, rows->d * sizeof *x);
+        memcpy(x + i * rows->d, rows->x + sample->row[i].slot * rows->d, rows->d * sizeof *x);
     KM_TRY(km_panel_create(ctx, n, rows->d, x, &panel));
     for (size_t i = 1; i < n; i++)
     {

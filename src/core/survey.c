@@ -5,14 +5,7 @@
 #include <string.h>
 
 #include "data.h"
-
-/* A sampled row's place in the order of hashes. */
-typedef struct Place
-{
-    uint64_t hash;
-    double weight;              /* of all rows with this content */
-    uint64_t slot;              /* where its numbers are */
-} Place;
+#include "sample.h"
 
 /* ---- layout ---- */
 
@@ -22,10 +15,10 @@ columns_of(const KmSurvey *survey)
     return (KmSurveyColumn *) (survey + 1);
 }
 
-static Place *
+static KmSampled *
 places_of(const KmSurvey *survey)
 {
-    return (Place *) (columns_of(survey) + survey->d);
+    return (KmSampled *) (columns_of(survey) + survey->d);
 }
 
 static double *
@@ -47,7 +40,7 @@ bytes_of(size_t d, size_t capacity, size_t *out)
     size_t row, sample, columns;
 
     return !__builtin_mul_overflow(d, sizeof(double), &row)
-        && !__builtin_mul_overflow(row + sizeof(Place), capacity, &sample)
+        && !__builtin_mul_overflow(row + sizeof(KmSampled), capacity, &sample)
         && !__builtin_mul_overflow(d, sizeof(KmSurveyColumn), &columns)
         && !__builtin_add_overflow(sample, columns + sizeof(KmSurvey), out);
 }
@@ -96,47 +89,14 @@ km_survey_check(KmContext *ctx, const void *bytes, size_t length)
 
 /* ---- the sample ---- */
 
-/* First place whose hash is not below the given one.  Two contents of one 64-bit hash would only share their
- * place in the sample. */
-static size_t
-find_place(const KmSurvey *survey, uint64_t hash)
-{
-    size_t low = 0, high = survey->n_sample;
-
-    while (low < high)
-    {
-        size_t middle = (low + high) / 2;
-
-        if (places_of(survey)[middle].hash < hash)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* A row that left the sample never comes back, because only smaller hashes push it out: weights are whole. */
 static void
 sample_row(KmSurvey *survey, uint64_t hash, const double *x, double weight)
 {
-    size_t i = find_place(survey, hash), last = survey->capacity - 1;
-    Place *place = places_of(survey);
-    uint64_t slot = survey->n_sample;
+    const KmSampled *newcomer = km_sample_offer(survey->capacity, hash, weight, &survey->n_sample,
+                                                places_of(survey));
 
-    if (i == survey->capacity)
-        return;
-    if (i < survey->n_sample && place[i].hash == hash)
-    {
-        place[i].weight += weight;
-        return;
-    }
-    if (survey->n_sample == survey->capacity)
-        slot = place[last].slot;
-    else
-        last = survey->n_sample++;
-    memmove(place + i + 1, place + i, (last - i) * sizeof *place);
-    place[i] = (Place) {hash, weight, slot};
-    memcpy(row_of(survey, slot), x, survey->d * sizeof *x);
+    if (newcomer != NULL)
+        memcpy(row_of(survey, newcomer->slot), x, survey->d * sizeof *x);
 }
 
 KmStatus
@@ -147,7 +107,7 @@ km_survey_sample(KmContext *ctx, const KmSurvey *survey, size_t *n, double **x, 
     KM_TRY(km_alloc(ctx, *n, weight));
     for (size_t i = 0; i < *n; i++)
     {
-        const Place *place = places_of(survey) + i;
+        const KmSampled *place = places_of(survey) + i;
 
         memcpy(*x + i * survey->d, row_of(survey, place->slot), survey->d * sizeof **x);
         (*weight)[i] = place->weight;
@@ -204,7 +164,7 @@ km_survey_merge(KmContext *ctx, KmSurvey *a, const KmSurvey *b)
     }
     for (size_t i = 0; i < b->n_sample && a->capacity > 0; i++)
     {
-        const Place *place = places_of(b) + i;
+        const KmSampled *place = places_of(b) + i;
 
         sample_row(a, place->hash, row_of(b, place->slot), place->weight);
     }
