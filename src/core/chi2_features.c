@@ -11,6 +11,7 @@
 
 #include "approximation.h"
 #include "learner_types.h"
+#include "step.h"
 #include "vmath.h"
 
 #define PI 3.14159265358979323846
@@ -23,15 +24,6 @@ typedef struct Chi2
     double factor[MAX_PER_COLUMN / 2 + 1];      /* sqrt(L), sqrt(2 L sech(pi j L)) */
     const KmKernel *kernel;     /* what is approximated */
 } Chi2;
-
-static KmStatus
-is_resolved(KmContext *ctx, const KmArgs *args, bool *out)
-{
-    (void) ctx;
-    (void) args;
-    *out = true;
-    return KM_OK;
-}
 
 /* ---- features ---- */
 
@@ -148,7 +140,7 @@ const KmStepType km_step_additive_chi2_features = {
         },
     },
     .check = check,
-    .is_resolved = is_resolved,
+    .is_resolved = km_step_has_no_constants,
     .prepare = prepare,
     .describe = describe,
 };

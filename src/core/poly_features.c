@@ -12,6 +12,7 @@
 
 #include "kernel_eval.h"
 #include "learner_types.h"
+#include "step.h"
 
 #define MAX_MONOMIALS 100000
 
@@ -31,15 +32,6 @@ typedef struct Poly
     double *weight;
     double *value;              /* of one row */
 } Poly;
-
-static KmStatus
-is_resolved(KmContext *ctx, const KmArgs *args, bool *out)
-{
-    (void) ctx;
-    (void) args;
-    *out = true;
-    return KM_OK;
-}
 
 /* ---- the monomials ---- */
 
@@ -167,6 +159,6 @@ const KmStepType km_step_poly_features = {
              .positional = true},
         },
     },
-    .is_resolved = is_resolved,
+    .is_resolved = km_step_has_no_constants,
     .prepare = prepare,
 };

@@ -1,4 +1,4 @@
-/* step.h: what the steps share: constants as lists among their arguments. */
+/* step.h: what the steps share: no constants, or constants as lists among their arguments. */
 #ifndef KM_STEP_H
 #define KM_STEP_H
 
@@ -6,6 +6,9 @@
 
 /* Columns for which constants may be learnt: their text must stay readable (KM_SPEC_MAX_NODES). */
 #define KM_STEP_MAX_COLUMNS 1000000
+
+/* is_resolved of steps that learn nothing. */
+extern KmStatus km_step_has_no_constants(KmContext *ctx, const KmArgs *args, bool *out);
 
 extern bool km_step_has_list(const KmArgs *args, const char *name);
 /* The list, checked to have d numbers. */
