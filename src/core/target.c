@@ -35,7 +35,8 @@ struct KmTarget
 };
 
 /* How panel.h measures a geometry; false: it does not. */
-static bool pairwise_of(KmGeometry geometry, KmPairwise *out)
+static bool
+pairwise_of(KmGeometry geometry, KmPairwise *out)
 {
     static const struct
     {
@@ -55,8 +56,8 @@ static bool pairwise_of(KmGeometry geometry, KmPairwise *out)
 
 /* ---- making ready ---- */
 
-static KmStatus side_create(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *z,
-                            Side *side)
+static KmStatus
+side_create(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *z, Side *side)
 {
     KmPairwise what;
 
@@ -71,7 +72,8 @@ static KmStatus side_create(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t
 }
 
 /* Rows are kept as they are only where no panel holds them. */
-static void side_trim(KmContext *ctx, Side *side)
+static void
+side_trim(KmContext *ctx, Side *side)
 {
     if (side->leaf->type->geometry == KM_GEOMETRY_ROWS)
         return;
@@ -79,18 +81,21 @@ static void side_trim(KmContext *ctx, Side *side)
     side->rows = NULL;
 }
 
-static const double *stored_rows(const Side *side, size_t i)
+static const double *
+stored_rows(const Side *side, size_t i)
 {
     return side->rows + i * side->d;
 }
 
-static const double *query_rows(const Side *side, size_t i)
+static const double *
+query_rows(const Side *side, size_t i)
 {
     return side->x + i * side->d;
 }
 
 /* The leaf's k(x_j, x_j) for n rows; 0 for a white kernel, because a query is no stored row. */
-static void side_self(const Side *side, size_t n, const double *rows, double *out)
+static void
+side_self(const Side *side, size_t n, const double *rows, double *out)
 {
     if (side->leaf->type->geometry == KM_GEOMETRY_SAME)
         memset(out, 0, n * sizeof *out);
@@ -100,8 +105,9 @@ static void side_self(const Side *side, size_t n, const double *rows, double *ou
 
 /* For m stored or query rows: what normalize() divides by, into self (n_normals x stride), and k(x, x) into
  * out, unless it is NULL. */
-static KmStatus self_values(KmContext *ctx, KmTarget *target, size_t m, size_t stride,
-                            const double *(*rows)(const Side *side, size_t i), double *self, double *out)
+static KmStatus
+self_values(KmContext *ctx, KmTarget *target, size_t m, size_t stride,
+            const double *(*rows)(const Side *side, size_t i), double *self, double *out)
 {
     const double *value;
 
@@ -121,7 +127,8 @@ static KmStatus self_values(KmContext *ctx, KmTarget *target, size_t m, size_t s
     return KM_OK;
 }
 
-static KmStatus sides_create(KmContext *ctx, KmTarget *target, const double *z)
+static KmStatus
+sides_create(KmContext *ctx, KmTarget *target, const double *z)
 {
     const KmLeaf **leaves;
 
@@ -134,8 +141,8 @@ static KmStatus sides_create(KmContext *ctx, KmTarget *target, const double *z)
     return KM_OK;
 }
 
-KmStatus km_target_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const double *z,
-                          KmTarget **out)
+KmStatus
+km_target_create(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const double *z, KmTarget **out)
 {
     KmTarget *target;
 
@@ -157,7 +164,8 @@ KmStatus km_target_create(KmContext *ctx, const KmKernel *kernel, size_t n, size
     return KM_OK;
 }
 
-void km_target_free(KmContext *ctx, KmTarget *target)
+void
+km_target_free(KmContext *ctx, KmTarget *target)
 {
     for (size_t l = 0; l < target->n_sides; l++)
     {
@@ -172,29 +180,32 @@ void km_target_free(KmContext *ctx, KmTarget *target)
     km_free(ctx, target);
 }
 
-size_t km_target_stride(const KmTarget *target)
+size_t
+km_target_stride(const KmTarget *target)
 {
     return (target->n + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH * KM_PANEL_WIDTH;
 }
 
 /* ---- values ---- */
 
-static void pair_values(const Side *side, size_t m, size_t j0, size_t n, size_t ld, double *out)
+static void
+pair_values(const Side *side, size_t m, size_t j0, size_t n, size_t ld, double *out)
 {
     for (size_t i = 0; i < m; i++)
         side->leaf->type->pairs(side->leaf, side->d, query_rows(side, i), n, stored_rows(side, j0),
                                 out + i * ld);
 }
 
-static void zero_values(size_t m, size_t n, size_t ld, double *out)
+static void
+zero_values(size_t m, size_t n, size_t ld, double *out)
 {
     for (size_t i = 0; i < m; i++)
         memset(out + i * ld, 0, n * sizeof *out);
 }
 
 /* Leaf values of m queries against stored rows j0..j0+n-1. */
-static KmStatus leaf_values(KmContext *ctx, const Side *side, size_t m, size_t j0, size_t n, size_t ld,
-                            double *out)
+static KmStatus
+leaf_values(KmContext *ctx, const Side *side, size_t m, size_t j0, size_t n, size_t ld, double *out)
 {
     const KmKernelType *type = side->leaf->type;
     KmPairwise what;
@@ -215,7 +226,8 @@ static KmStatus leaf_values(KmContext *ctx, const Side *side, size_t m, size_t j
 }
 
 /* A tree's values are made in the first leaf's; that of a kernel with one leaf is out itself. */
-KmStatus km_target_block(KmContext *ctx, KmTarget *target, size_t m, size_t j0, size_t n, size_t ld, double *out)
+KmStatus
+km_target_block(KmContext *ctx, KmTarget *target, size_t m, size_t j0, size_t n, size_t ld, double *out)
 {
     bool in_place = target->n_sides == 1;
     const size_t leaf_stride = KM_SCORE_ROWS * BLOCK, leaf_ld = in_place ? ld : BLOCK;
@@ -240,7 +252,8 @@ KmStatus km_target_block(KmContext *ctx, KmTarget *target, size_t m, size_t j0, 
     return KM_OK;
 }
 
-KmStatus km_target_query(KmContext *ctx, KmTarget *target, size_t m, const double *x)
+KmStatus
+km_target_query(KmContext *ctx, KmTarget *target, size_t m, const double *x)
 {
     for (size_t l = 0; l < target->n_sides; l++)
         KM_TRY(km_leaf_rows(ctx, target->side[l].leaf, m, target->d, x, target->side[l].x));
@@ -249,7 +262,8 @@ KmStatus km_target_query(KmContext *ctx, KmTarget *target, size_t m, const doubl
     return KM_OK;
 }
 
-KmStatus km_target_values(KmContext *ctx, KmTarget *target, size_t m, const double *x, size_t ld, double *out)
+KmStatus
+km_target_values(KmContext *ctx, KmTarget *target, size_t m, const double *x, size_t ld, double *out)
 {
     KM_TRY(km_target_query(ctx, target, m, x));
     for (size_t j0 = 0; j0 < target->n; j0 += BLOCK)
@@ -260,7 +274,8 @@ KmStatus km_target_values(KmContext *ctx, KmTarget *target, size_t m, const doub
     return KM_OK;
 }
 
-KmStatus km_target_self(KmContext *ctx, KmTarget *target, size_t m, const double *x, double *out)
+KmStatus
+km_target_self(KmContext *ctx, KmTarget *target, size_t m, const double *x, double *out)
 {
     for (size_t l = 0; l < target->n_sides; l++)
         KM_TRY(km_leaf_rows(ctx, target->side[l].leaf, m, target->d, x, target->side[l].x));
@@ -269,7 +284,8 @@ KmStatus km_target_self(KmContext *ctx, KmTarget *target, size_t m, const double
 
 /* ---- one value ---- */
 
-static KmStatus check_finite(KmContext *ctx, const char *name, size_t d, const double *x)
+static KmStatus
+check_finite(KmContext *ctx, const char *name, size_t d, const double *x)
 {
     for (size_t k = 0; k < d; k++)
     {
@@ -280,8 +296,9 @@ static KmStatus check_finite(KmContext *ctx, const char *name, size_t d, const d
     return KM_OK;
 }
 
-KmStatus km_kernel_value(KmContext *ctx, const KmKernel *kernel, size_t d, const double *x, const double *z,
-                         double *out)
+KmStatus
+km_kernel_value(KmContext *ctx, const KmKernel *kernel, size_t d, const double *x, const double *z,
+                double *out)
 {
     double values[KM_PANEL_WIDTH];
     KmTarget *target;
