@@ -56,8 +56,11 @@ km_leaf_check_values(KmContext *ctx, const KmLeaf *leaf, size_t i, size_t j, siz
 static void
 choose_columns(const KmLeaf *leaf, size_t d_leaf, const double *x, double *out)
 {
-    for (size_t k = 0; k < d_leaf; k++)
-        out[k] = x[leaf->n_dims > 0 ? leaf->dims[k] : k];
+    if (leaf->n_dims == 0)
+        memcpy(out, x, d_leaf * sizeof *out);
+    else
+        for (size_t k = 0; k < d_leaf; k++)
+            out[k] = x[leaf->dims[k]];
     for (size_t k = 0; k < leaf->n_scale; k++)
         out[k] *= leaf->scale[k];
 }
@@ -138,6 +141,35 @@ km_leaf_rows(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const doubl
         if (leaf->type->geometry == KM_GEOMETRY_COSINE)
             scale_to_unit(d_leaf, out);
         KM_TRY(km_leaf_check_row(ctx, leaf, i, d_leaf, out));
+    }
+    return KM_OK;
+}
+
+static bool
+takes_rows_as_they_come(const KmLeaf *leaf)
+{
+    return leaf->n_dims == 0 && leaf->n_scale == 0 && leaf->n_factor == 0 &&
+        leaf->type->geometry != KM_GEOMETRY_COSINE;
+}
+
+KmStatus
+km_leaf_own_rows(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *x, const double **rows,
+                 double **made)
+{
+    size_t d_leaf = km_leaf_dimension(leaf, d);
+
+    *rows = x;
+    *made = NULL;
+    if (!takes_rows_as_they_come(leaf))
+    {
+        KM_TRY(km_alloc_bytes(ctx, n, d_leaf * sizeof **made, (void **) made));
+        *rows = *made;
+        return km_leaf_rows(ctx, leaf, n, d, x, *made);
+    }
+    for (size_t i = 0; i < n; i++)
+    {
+        KM_TRY(km_poll_row(ctx, i, d));
+        KM_TRY(km_leaf_check_row(ctx, leaf, i, d_leaf, x + i * d));
     }
     return KM_OK;
 }

@@ -26,33 +26,17 @@ is_distance(const KmLeaf *leaf)
     return leaf->type->geometry == KM_GEOMETRY_SQDIST;
 }
 
-/* True if the leaf's own rows are the rows as they come. */
-static bool
-takes_rows_unchanged(const KmLeaf *leaf)
-{
-    return leaf->n_dims == 0 && leaf->n_scale == 0 && leaf->n_factor == 0 &&
-        leaf->type->geometry != KM_GEOMETRY_COSINE;
-}
-
 /* ---- the rows of a leaf ---- */
 
 static KmStatus
 set_rows(KmContext *ctx, size_t n, size_t d, const double *x, KmLeafPoints *points)
 {
-    const KmLeaf *leaf = points->leaf;
+    const double *rows;
+    double *made;
 
-    if (!takes_rows_unchanged(leaf))
-    {
-        KM_TRY(km_alloc_bytes(ctx, n, points->width * sizeof *points->rows, (void **) &points->rows));
-        return km_leaf_rows(ctx, leaf, n, d, x, points->rows);
-    }
-    points->rows = (double *) x;
-    points->rows_as_given = true;
-    for (size_t i = 0; i < n; i++)
-    {
-        KM_TRY(km_poll_row(ctx, i, d));
-        KM_TRY(km_leaf_check_row(ctx, leaf, i, d, x + i * d));
-    }
+    KM_TRY(km_leaf_own_rows(ctx, points->leaf, n, d, x, &rows, &made));
+    points->rows = (double *) rows;
+    points->rows_as_given = made == NULL;
     return KM_OK;
 }
 

@@ -19,7 +19,8 @@ typedef struct Side
     const KmLeaf *leaf;
     size_t d;                   /* columns of its own rows */
     KmPanel panel;              /* geometries with a pairwise form */
-    double *rows;               /* KM_GEOMETRY_ROWS: n x d */
+    const double *rows;         /* n x d, with geometries that have none; others: while making ready */
+    double *made;               /* memory of rows, or NULL: the caller's */
     double *x;                  /* KM_SCORE_ROWS x d: its rows of the queries */
 } Side;
 
@@ -56,6 +57,17 @@ pairwise_of(KmGeometry geometry, KmPairwise *out)
 
 /* ---- making ready ---- */
 
+/* Rows that stay are copied. */
+static KmStatus
+side_rows(KmContext *ctx, size_t n, size_t d, const double *z, Side *side)
+{
+    if (side->leaf->type->geometry != KM_GEOMETRY_ROWS)
+        return km_leaf_own_rows(ctx, side->leaf, n, d, z, &side->rows, &side->made);
+    KM_TRY(km_alloc_bytes(ctx, n, side->d * sizeof(double), (void **) &side->made));
+    side->rows = side->made;
+    return km_leaf_rows(ctx, side->leaf, n, d, z, side->made);
+}
+
 static KmStatus
 side_create(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *z, Side *side)
 {
@@ -64,8 +76,7 @@ side_create(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double
     side->leaf = leaf;
     side->d = km_leaf_dimension(leaf, d);
     KM_TRY(km_alloc(ctx, KM_SCORE_ROWS * side->d, &side->x));
-    KM_TRY(km_alloc_bytes(ctx, n, side->d * sizeof(double), (void **) &side->rows));
-    KM_TRY(km_leaf_rows(ctx, leaf, n, d, z, side->rows));
+    KM_TRY(side_rows(ctx, n, d, z, side));
     if (pairwise_of(leaf->type->geometry, &what))
         KM_TRY(km_panel_create(ctx, n, side->d, side->rows, &side->panel));
     return KM_OK;
@@ -77,8 +88,8 @@ side_trim(KmContext *ctx, Side *side)
 {
     if (side->leaf->type->geometry == KM_GEOMETRY_ROWS)
         return;
-    km_free(ctx, side->rows);
-    side->rows = NULL;
+    km_free(ctx, side->made);
+    side->rows = side->made = NULL;
 }
 
 static const double *
@@ -170,7 +181,7 @@ km_target_free(KmContext *ctx, KmTarget *target)
     for (size_t l = 0; l < target->n_sides; l++)
     {
         km_free(ctx, target->side[l].panel.data);
-        km_free(ctx, target->side[l].rows);
+        km_free(ctx, target->side[l].made);
         km_free(ctx, target->side[l].x);
     }
     km_free(ctx, target->side);
