@@ -9,8 +9,9 @@
 #include "vector.h"
 
 #define PANEL_VECTORS (KM_PANEL_WIDTH / KM_LANES)
-/* Tiles of batches: sums, a column of panels and a query in 32 or 16 registers. */
-#define BLOCK_ROWS (KM_LANES == 8 ? 8 : KM_LANES == 4 ? 6 : 4)
+/* Tiles of batches: sums, a column of panels, a query and its differences in 32 or 16 registers. */
+#define BLOCK_ROWS(kind) (KM_LANES == 8 ? 8 : KM_LANES == 4 && (kind).what == KM_PAIR_DOT ? 6 : 4)
+#define MOST_ROWS 8
 #define BLOCK_PANELS (KM_LANES == 8 ? 2 : 1)
 /* Panels at once for a row alone, and for what is left of them: 8 sums, half of them. */
 #define ROW_PANELS KM_LANES
@@ -42,7 +43,7 @@ tile(Sum kind, size_t rows, size_t panels, KmPanelBlock block,
      const double *x, const double *z, double *out)
 {
     const size_t width = panels * PANEL_VECTORS;
-    vd sum[BLOCK_ROWS][TILE_VECTORS], column[TILE_VECTORS];
+    vd sum[MOST_ROWS][TILE_VECTORS], column[TILE_VECTORS];
 
 KM_UNROLL
     for (size_t i = 0; i < rows; i++)
@@ -84,12 +85,12 @@ tiles(Sum kind, size_t rows, size_t panels, KmPanelBlock block, size_t i, size_t
     return first;
 }
 
-/* Query rows i..i+BLOCK_ROWS-1 against panels first..last-1. */
+/* BLOCK_ROWS query rows from i on against panels first..last-1. */
 KM_INLINE void
 block_strip(Sum kind, KmPanelBlock block, size_t i, size_t first, size_t last)
 {
-    first = tiles(kind, BLOCK_ROWS, BLOCK_PANELS, block, i, first, last);
-    tiles(kind, BLOCK_ROWS, 1, block, i, first, last);
+    first = tiles(kind, BLOCK_ROWS(kind), BLOCK_PANELS, block, i, first, last);
+    tiles(kind, BLOCK_ROWS(kind), 1, block, i, first, last);
 }
 
 /* Query row i alone. */
@@ -120,7 +121,7 @@ all_pairs(Sum kind, KmPanelBlock block)
     {
         size_t last = block.panels - first < group ? block.panels : first + group, i = 0;
 
-        for (; i + BLOCK_ROWS <= block.m; i += BLOCK_ROWS)
+        for (; i + BLOCK_ROWS(kind) <= block.m; i += BLOCK_ROWS(kind))
             block_strip(kind, block, i, first, last);
         for (; i < block.m; i++)
             row_strip(kind, block, i, first, last);
