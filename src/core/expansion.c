@@ -114,7 +114,7 @@ set_coefficients(KmContext *ctx, const double *coef, KmExpansion *expansion)
     expansion->width = KM_DOT_CHAINS;
     if (columns == 1)
         return KM_OK;
-    KM_TRY(km_panel_create(ctx, columns, n, transposed, &expansion->panel));
+    KM_TRY(km_panel_create_wide(ctx, columns, n, transposed, &expansion->panel));
     expansion->width = round_up(columns, KM_PANEL_WIDTH);
     expansion->coef = NULL;
     km_free(ctx, transposed);

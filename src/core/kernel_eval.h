@@ -26,8 +26,8 @@ extern size_t km_leaf_dimension(const KmLeaf *leaf, size_t d);
  * rows outside the kernel's domain.  The dimension must have been checked (km_kernel_check_dimension). */
 extern KmStatus km_leaf_rows(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *x,
                              double *out);
-/* The same without a copy where the leaf takes rows as they come: *rows is x, and *made NULL; else both are new
- * memory. */
+/* The same without a copy where the leaf takes rows as they come: *rows is x, and *made NULL; else both are
+ * new memory. */
 extern KmStatus km_leaf_own_rows(KmContext *ctx, const KmLeaf *leaf, size_t n, size_t d, const double *x,
                                  const double **rows, double **made);
 /* out[i] = the leaf's k(x_i, x_i), from rows (n x d_leaf) made by km_leaf_rows: exactly map(0) for

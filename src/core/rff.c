@@ -274,8 +274,7 @@ median_size(KmContext *ctx, const KmPanel *w, double *out)
     KM_TRY(km_alloc(ctx, n, &order));
     for (size_t j = 0; j < rows; j++)
         for (size_t k = 0; k < w->d; k++)
-            size[j * w->d + k] =
-                fabs(w->data[(j / KM_PANEL_WIDTH * w->d + k) * KM_PANEL_WIDTH + j % KM_PANEL_WIDTH]);
+            size[j * w->d + k] = fabs(km_panel_element(w, j, k));
     KM_TRY(km_rows_order(ctx, n, 1, size_of, size, order));
     *out = size[order[n / 2]];
     km_free(ctx, order);

@@ -80,18 +80,43 @@ random_numbers(uint64_t *state, size_t n, bool wild)
     return a;
 }
 
+/* Numbers whose lower halves are zero: what narrow panels hold. */
+static double *
+narrow_numbers(uint64_t *state, size_t n, bool wild)
+{
+    static const double odd[] = {-0.0, 0x1p-1042, -0x1p-1042, 0x1.fffffp1023, INFINITY, 0x1p21 - 1};
+    double *a = malloc((n + 1) * sizeof *a);
+
+    for (size_t i = 0; i < n; i++)
+    {
+        a[i] = (double) (next_bits(state) % 511) / 2 - 127;
+        if (wild && next_bits(state) % 16 == 0)
+            a[i] = odd[next_bits(state) % (sizeof odd / sizeof *odd)];
+    }
+    return a;
+}
+
+/* The words of a panel. */
+static size_t
+pitch_of(const KmPanel *panel)
+{
+    return 8 * (panel->narrow ? (panel->d + 1) / 2 : panel->d);
+}
+
 /* All pairs of m queries with columns j0..n-1, and that nothing else is written. */
 static void
 check_pairs(const KmPanelOps *ops, const KmPanel *panel, KmPairwise what, size_t m, const double *x,
             const double *z, size_t j0)
 {
-    size_t nj = panel->n - j0, panels = (nj + 7) / 8, ld = panels * 8 + 3, d = panel->d;
+    size_t d = panel->d, pitch = pitch_of(panel);
+    size_t nj = panel->n - j0, panels = (nj + 7) / 8, ld = panels * 8 + 3;
     double *out = malloc(((m + 1) * ld) * sizeof *out);
 
     for (size_t i = 0; i < (m + 1) * ld; i++)
         out[i] = CANARY;
-    ops->pairwise[what](&(KmPanelBlock) {.m = m, .panels = panels, .d = d, .ldx = d, .pitch = 8 * d, .ld = ld,
-                                         .x = x, .z = panel->data + j0 * d, .out = out});
+    ops->pairwise[what](&(KmPanelBlock) {.narrow = panel->narrow, .m = m, .panels = panels, .d = d, .ldx = d,
+                                         .pitch = pitch, .ld = ld, .x = x, .z = panel->data + j0 / 8 * pitch,
+                                         .out = out});
     for (size_t i = 0; i < m; i++)
     {
         for (size_t j = 0; j < nj; j++)
@@ -105,14 +130,16 @@ check_pairs(const KmPanelOps *ops, const KmPanel *panel, KmPairwise what, size_t
 }
 
 static void
-check_shape(KmContext *ctx, uint64_t *state, size_t m, size_t n, size_t d, bool wild)
+check_shape_of(KmContext *ctx, uint64_t *state, size_t m, size_t n, size_t d, bool wild, bool narrow)
 {
     const KmPanelOps *ops[MAX_TABLES];
     size_t count = tables(ops), j0 = n > 8 ? next_bits(state) % (n / 8) * 8 : 0;
-    double *x = random_numbers(state, m * d, wild), *z = random_numbers(state, n * d, wild);
+    double *x = random_numbers(state, m * d, wild);
+    double *z = (narrow ? narrow_numbers : random_numbers)(state, n * d, wild);
     KmPanel panel;
 
     assert_int_equal(km_panel_create(ctx, n, d, z, &panel), KM_OK);
+    assert_true(panel.narrow == narrow || (wild && !narrow));
     for (size_t t = 0; t < count; t++)
         for (int what = 0; what < KM_PAIR_COUNT; what++)
         {
@@ -122,6 +149,13 @@ check_shape(KmContext *ctx, uint64_t *state, size_t m, size_t n, size_t d, bool 
     free(x);
     free(z);
     km_context_reset(ctx);
+}
+
+static void
+check_shape(KmContext *ctx, uint64_t *state, size_t m, size_t n, size_t d, bool wild)
+{
+    check_shape_of(ctx, state, m, n, d, wild, false);
+    check_shape_of(ctx, state, m, n, d, wild, true);
 }
 
 static void
@@ -142,31 +176,72 @@ test_pairs_have_the_bits_of_plain_loops(void **unused)
     km_context_destroy(ctx);
 }
 
-/* Rows of a batch, one by one and all together, through the public functions. */
+/* Rows of a batch, one by one and all together, with narrow and wide panels, through the public functions. */
 static void
 test_one_row_has_the_bits_of_a_batch(void **unused)
 {
     enum { M = 11, N = 53, D = 13, LD = 56 };
     KmContext *ctx = km_context_create(SIZE_MAX);
     uint64_t state = 2;
-    double *x = random_numbers(&state, M * D, false), *z = random_numbers(&state, N * D, false);
+    double *x = random_numbers(&state, M * D, false), *z = narrow_numbers(&state, N * D, false);
     double batch[M * LD], row[LD];
-    KmPanel panel;
+    KmPanel panel[2];
 
     (void) unused;
-    assert_int_equal(km_panel_create(ctx, N, D, z, &panel), KM_OK);
+    assert_int_equal(km_panel_create(ctx, N, D, z, &panel[0]), KM_OK);
+    assert_int_equal(km_panel_create_wide(ctx, N, D, z, &panel[1]), KM_OK);
+    assert_true(panel[0].narrow && !panel[1].narrow);
     for (int what = 0; what < KM_PAIR_COUNT; what++)
     {
-        km_panel_pairwise(&panel, (KmPairwise) what, M, x, 0, N, LD, batch);
-        for (size_t i = 0; i < M; i++)
+        km_panel_pairwise(&panel[0], (KmPairwise) what, M, x, 0, N, LD, batch);
+        for (size_t i = 0; i < 2 * M; i++)
         {
-            km_panel_pairwise(&panel, (KmPairwise) what, 1, x + i * D, 0, N, LD, row);
-            assert_memory_equal(row, batch + i * LD, N * sizeof *row);
-            km_panel_pairwise(&panel, (KmPairwise) what, 1, x + i * D, 16, 20, 24, row);
-            assert_memory_equal(row, batch + i * LD + 16, 20 * sizeof *row);
+            const double *query = x + i / 2 * D, *expected = batch + i / 2 * LD;
+
+            km_panel_pairwise(&panel[i % 2], (KmPairwise) what, 1, query, 0, N, LD, row);
+            assert_memory_equal(row, expected, N * sizeof *row);
+            km_panel_pairwise(&panel[i % 2], (KmPairwise) what, 1, query, 16, 20, 24, row);
+            assert_memory_equal(row, expected + 16, 20 * sizeof *row);
         }
     }
     free(x);
+    free(z);
+    km_context_destroy(ctx);
+}
+
+/* One value decides: alone, and as the last of many. */
+static void
+test_panels_are_narrow_where_no_bit_is_lost(void **unused)
+{
+    static const struct
+    {
+        double value;
+        bool narrow;
+    } table[] = {
+        {0, true}, {-0.0, true}, {1, true}, {-255, true}, {0.5, true}, {0x1p21 - 1, true}, {0x1p40, true},
+        {0x1p21 + 1, false}, {0x1p24 + 1, false}, {0.1, false}, {(double) 0.1f, false},
+        {INFINITY, true}, {NAN, true}, {0x1.fffffp1023, true}, {0x1.fffffffffffffp1023, false},
+        {0x1p-1042, true}, {0x1p-1043, false}, {0x1p-1074, false}, {-0x1p-1074, false},
+    };
+    enum { N = 19, D = 7 };
+    KmContext *ctx = km_context_create(SIZE_MAX);
+    uint64_t state = 6;
+    double *z = narrow_numbers(&state, N * D, false);
+    KmPanel panel;
+
+    (void) unused;
+    for (size_t t = 0; t < sizeof table / sizeof *table; t++)
+    {
+        assert_int_equal(km_panel_create(ctx, 1, 1, &table[t].value, &panel), KM_OK);
+        assert_true(panel.narrow == table[t].narrow);
+        assert_bits(km_panel_element(&panel, 0, 0), table[t].value);
+        z[N * D - 1] = table[t].value;
+        assert_int_equal(km_panel_create(ctx, N, D, z, &panel), KM_OK);
+        assert_true(panel.narrow == table[t].narrow);
+        for (size_t j = 0; j < N; j++)
+            for (size_t k = 0; k < D; k++)
+                assert_bits(km_panel_element(&panel, j, k), z[j * D + k]);
+    }
     free(z);
     km_context_destroy(ctx);
 }
@@ -212,10 +287,10 @@ test_products_go_on_as_plain_loops(void **unused)
     (void) unused;
     for (size_t n = 1; n <= 75; n += n < 30 ? 3 : 21)
     {
-        double *z = random_numbers(&state, n * D, n % 2 == 0);
+        double *z = (n % 3 == 0 ? narrow_numbers : random_numbers)(&state, n * D, n % 2 == 0);
         KmPanel panel;
 
-        assert_int_equal(km_panel_create(ctx, n, D, z, &panel), KM_OK);
+        assert_int_equal(km_panel_create_wide(ctx, n, D, z, &panel), KM_OK);
         for (size_t t = 0, count = tables(ops); t < count; t++)
             for (size_t m = 0; m <= 17; m += 1 + m / 3)
                 for (size_t k0 = 0; k0 < D; k0 += 6)
@@ -229,15 +304,20 @@ static void
 test_panels_are_padded_with_zeros(void **unused)
 {
     KmContext *ctx = km_context_create(SIZE_MAX);
-    const double z[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
+    const double z[200] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
     KmPanel panel;
 
     (void) unused;
-    assert_int_equal(km_panel_create(ctx, 10, 2, z, &panel), KM_OK);
+    assert_int_equal(km_panel_create_wide(ctx, 10, 2, z, &panel), KM_OK);
     assert_true(panel.n == 10 && panel.d == 2);
     for (size_t j = 0; j < 16; j++)
         for (size_t k = 0; k < 2; k++)
             assert_bits(panel.data[(j / 8 * 2 + k) * 8 + j % 8], j < 10 ? z[j * 2 + k] : 0);
+    assert_int_equal(km_panel_create(ctx, 6, 3, z, &panel), KM_OK);
+    assert_true(panel.narrow);
+    for (size_t j = 0; j < 8; j++)
+        for (size_t k = 0; k < 4; k++)
+            assert_bits(km_panel_element(&panel, j, k), j < 6 && k < 3 ? z[j * 3 + k] : 0);
     assert_int_equal(km_panel_create(ctx, 0, 2, z, &panel), KM_OK);
     assert_int_equal(km_panel_create(ctx, 1, SIZE_MAX / 8, z, &panel), KM_LIMIT);
     km_context_destroy(ctx);
@@ -411,6 +491,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pairs_have_the_bits_of_plain_loops),
         cmocka_unit_test(test_one_row_has_the_bits_of_a_batch),
+        cmocka_unit_test(test_panels_are_narrow_where_no_bit_is_lost),
         cmocka_unit_test(test_products_go_on_as_plain_loops),
         cmocka_unit_test(test_panels_are_padded_with_zeros),
         cmocka_unit_test(test_dots_have_the_bits_of_plain_loops),

@@ -19,12 +19,21 @@
 #define TILE_VECTORS 8          /* at most, of one query row */
 #define GROUP_BYTES (256 * 1024)
 
-/* What a sum is of, and whether it begins at 0 or goes on from out. */
+/* What a sum is of, whether it begins at 0 or goes on from out, and whether panels are narrow; all known when
+ * functions are inlined. */
 typedef struct Sum
 {
     KmPairwise what;
-    bool goes_on;
+    bool goes_on, narrow;
 } Sum;
+
+/* What of its words a column is. */
+typedef enum Part
+{
+    WHOLE,
+    UPPER,
+    LOWER
+} Part;
 
 KM_INLINE vd
 accumulate(KmPairwise what, vd x, vd z, vd sum)
@@ -37,35 +46,57 @@ accumulate(KmPairwise what, vd x, vd z, vd sum)
     return what == KM_PAIR_SQDIST ? vd_fma(t, t, sum) : sum + vd_abs(t);
 }
 
+KM_INLINE vd
+part_of(Part part, vd words)
+{
+    if (part == WHOLE)
+        return words;
+    return part == UPPER ? (vd) ((vu) words & 0xffffffff00000000) : (vd) ((vu) words << 32);
+}
+
+/* What one column adds to a tile's sums: x at its element of the first query row, z at its words. */
+KM_INLINE void
+add_column(KmPairwise what, Part part, size_t rows, size_t width, KmPanelBlock block, const double *x,
+           const double *z, vd sum[][TILE_VECTORS])
+{
+    vd column[TILE_VECTORS];
+
+KM_UNROLL
+    for (size_t v = 0; v < width; v++)
+        column[v] = part_of(part, vd_load(z + v / PANEL_VECTORS * block.pitch +
+                                          v % PANEL_VECTORS * KM_LANES));
+KM_UNROLL
+    for (size_t i = 0; i < rows; i++)
+    {
+        vd query = vd_set(x[i * block.ldx]);
+
+KM_UNROLL
+        for (size_t v = 0; v < width; v++)
+            sum[i][v] = accumulate(what, query, column[v], sum[i][v]);
+    }
+}
+
 /* One tile: x and out at its first query row, z at its first panel. */
 KM_INLINE void
 tile(Sum kind, size_t rows, size_t panels, KmPanelBlock block,
      const double *x, const double *z, double *out)
 {
     const size_t width = panels * PANEL_VECTORS;
-    vd sum[MOST_ROWS][TILE_VECTORS], column[TILE_VECTORS];
+    size_t k = 0;
+    vd sum[MOST_ROWS][TILE_VECTORS];
 
 KM_UNROLL
     for (size_t i = 0; i < rows; i++)
 KM_UNROLL
         for (size_t v = 0; v < width; v++)
             sum[i][v] = kind.goes_on ? vd_load(out + i * block.ld + v * KM_LANES) : vd_set(0);
-    for (size_t k = 0; k < block.d; k++)
+    for (; kind.narrow && k + 2 <= block.d; k += 2, z += KM_PANEL_WIDTH)
     {
-KM_UNROLL
-        for (size_t v = 0; v < width; v++)
-            column[v] = vd_load(z + v / PANEL_VECTORS * block.pitch + k * KM_PANEL_WIDTH +
-                                v % PANEL_VECTORS * KM_LANES);
-KM_UNROLL
-        for (size_t i = 0; i < rows; i++)
-        {
-            vd query = vd_set(x[i * block.ldx + k]);
-
-KM_UNROLL
-            for (size_t v = 0; v < width; v++)
-                sum[i][v] = accumulate(kind.what, query, column[v], sum[i][v]);
-        }
+        add_column(kind.what, UPPER, rows, width, block, x + k, z, sum);
+        add_column(kind.what, LOWER, rows, width, block, x + k + 1, z, sum);
     }
+    for (; k < block.d; k++, z += KM_PANEL_WIDTH)
+        add_column(kind.what, kind.narrow ? UPPER : WHOLE, rows, width, block, x + k, z, sum);
 KM_UNROLL
     for (size_t i = 0; i < rows; i++)
 KM_UNROLL
@@ -128,28 +159,37 @@ all_pairs(Sum kind, KmPanelBlock block)
     }
 }
 
+KM_INLINE void
+pairwise(KmPairwise what, const KmPanelBlock *block)
+{
+    if (block->narrow)
+        all_pairs((Sum) {.what = what, .narrow = true}, *block);
+    else
+        all_pairs((Sum) {.what = what}, *block);
+}
+
 static void
 pairwise_dot(const KmPanelBlock *block)
 {
-    all_pairs((Sum) {KM_PAIR_DOT, false}, *block);
+    pairwise(KM_PAIR_DOT, block);
 }
 
 static void
 pairwise_sqdist(const KmPanelBlock *block)
 {
-    all_pairs((Sum) {KM_PAIR_SQDIST, false}, *block);
+    pairwise(KM_PAIR_SQDIST, block);
 }
 
 static void
 pairwise_l1(const KmPanelBlock *block)
 {
-    all_pairs((Sum) {KM_PAIR_L1, false}, *block);
+    pairwise(KM_PAIR_L1, block);
 }
 
 static void
 add_products(const KmPanelBlock *block)
 {
-    all_pairs((Sum) {KM_PAIR_DOT, true}, *block);
+    all_pairs((Sum) {.what = KM_PAIR_DOT, .goes_on = true}, *block);
 }
 
 /* ---- dot products in eight chains, by index modulo 8 ---- */

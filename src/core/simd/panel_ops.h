@@ -6,10 +6,11 @@
 
 #include "../panel.h"
 
-/* m query rows x, ldx apart, against `panels` panels of 8 stored rows at z, pitch apart; sums
- * over d columns; results in out, m rows of leading dimension ld. */
+/* m query rows x, ldx apart, against `panels` panels of 8 stored rows at z, pitch apart, narrow or (always
+ * for add_products) wide; sums over d columns; results in out, m rows of leading dimension ld. */
 typedef struct KmPanelBlock
 {
+    bool narrow;
     size_t m, panels, d, ldx, pitch, ld;
     const double *x, *z;
     double *out;
