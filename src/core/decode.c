@@ -391,7 +391,8 @@ km_model_head_bytes(KmContext *ctx, const unsigned char *bytes, size_t total, si
 static KmStatus
 read_head(KmContext *ctx, unsigned char *bytes, const Header *header, KmModel **out)
 {
-    Reader reader = {.ctx = ctx, .p = bytes + KM_MODEL_HEADER_BYTES, .left = header->head - KM_MODEL_HEADER_BYTES};
+    Reader reader = {.ctx = ctx, .p = bytes + KM_MODEL_HEADER_BYTES,
+                     .left = header->head - KM_MODEL_HEADER_BYTES};
     unsigned seen = 0;
 
     KM_TRY(check_sum(ctx, bytes, KM_MODEL_HEADER_BYTES, header->head, header->head_crc));

@@ -53,7 +53,8 @@ kml_model_to_bytea(KmContext *ctx, const KmModel *model)
     if (bytes > KM_MODEL_MAX_BYTES)
         ereport(ERROR,
                 (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                 errmsg("model of %zu MB is over the limit of %zu MB", bytes >> 20, KM_MODEL_MAX_BYTES >> 20)));
+                 errmsg("model of %zu MB is over the limit of %zu MB", bytes >> 20,
+                        KM_MODEL_MAX_BYTES >> 20)));
     value = palloc(VARHDRSZ + bytes);
     km_advise_huge_pages(value, VARHDRSZ + bytes);
     SET_VARSIZE(value, VARHDRSZ + bytes);
@@ -228,7 +229,8 @@ add_entry(KmlModelCache *cache, uint32 hash, struct varlena *raw)
 static bool
 matches(const Entry *entry, const struct varlena *raw)
 {
-    return entry->key && entry->key_bytes == VARSIZE_ANY(raw) && memcmp(entry->key, raw, entry->key_bytes) == 0;
+    return entry->key && entry->key_bytes == VARSIZE_ANY(raw) &&
+        memcmp(entry->key, raw, entry->key_bytes) == 0;
 }
 
 /* Of the ends only: equal hashes are followed by a comparison of all bytes. */
@@ -327,7 +329,8 @@ kml_model_check_features(const KmlModel *model, size_t n)
     if (n != model->scorer->d)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("model expects %zu feature%s, got %zu", model->scorer->d, km_plural(model->scorer->d), n),
+                 errmsg("model expects %zu feature%s, got %zu", model->scorer->d,
+                        km_plural(model->scorer->d), n),
                  errdetail("The model's learner is %s.", kml_model_name(model))));
 }
 

@@ -202,21 +202,21 @@ SELECT decoded($$SELECT sum(predict(m, x)) FROM models, points WHERE name !~ 'le
            (SELECT count(*) FROM models) AS by_turns;
 
 -- However a model is stored, its answers are the same: in pieces out of line, compressed, or just made.
-CREATE TABLE wide AS SELECT id, array_agg((id * j % 17)::float8 ORDER BY j) AS x, sin(id) AS y
+CREATE TABLE integers AS SELECT id, array_agg((id * j % 17)::float8 ORDER BY j) AS x, sin(id) AS y
 FROM generate_series(1, 700) AS id, generate_series(1, 60) AS j GROUP BY id;
 CREATE TABLE stored (pieces bytea, compressed bytea);
 ALTER TABLE stored ALTER pieces SET STORAGE EXTERNAL;
-INSERT INTO stored SELECT m, m FROM (SELECT fit('gp(rbf(gamma=0.001), noise=0.1)', x, y) AS m FROM wide
-    WHERE id % 2 = 0 UNION ALL SELECT fit('krr(rbf(gamma=0.001))', x, y) FROM wide) AS fitted;
+INSERT INTO stored SELECT m, m FROM (SELECT fit('gp(rbf(gamma=0.001), noise=0.1)', x, y) AS m FROM integers
+    WHERE id % 2 = 0 UNION ALL SELECT fit('krr(rbf(gamma=0.001))', x, y) FROM integers) AS fitted;
 SELECT bool_and(length(pieces) > 300000) AS long, bool_and(pg_column_size(pieces) = length(pieces)) AS whole,
        bool_or(pg_column_size(compressed) < length(compressed) / 2) AS compressed FROM stored;
 SELECT count(*), count(*) FILTER (WHERE predict(pieces, x) = predict(compressed, x)) AS same
-FROM stored, wide WHERE id % 7 = 0;
+FROM stored, integers WHERE id % 7 = 0;
 SELECT count(*), count(*) FILTER (WHERE predict_dist(pieces, x) = predict_dist(compressed, x)) AS same
-FROM stored, wide WHERE id % 7 = 0 AND learner(pieces)::text ~ 'gp';
-WITH made AS MATERIALIZED (SELECT fit('krr(rbf(gamma=0.001))', x, y) AS m FROM wide)
+FROM stored, integers WHERE id % 7 = 0 AND learner(pieces)::text ~ 'gp';
+WITH made AS MATERIALIZED (SELECT fit('krr(rbf(gamma=0.001))', x, y) AS m FROM integers)
 SELECT count(*), count(*) FILTER (WHERE predict(pieces, x) = predict(m, x)) AS same
-FROM stored, made, wide WHERE id % 7 = 0 AND learner(pieces)::text ~ 'krr';
+FROM stored, made, integers WHERE id % 7 = 0 AND learner(pieces)::text ~ 'krr';
 
 -- The model column may change from row to row: each row is scored by its own model.
 SELECT count(*) FILTER (WHERE p <> predict(m, x)) AS differ
