@@ -185,24 +185,6 @@ km_cholesky_forward(KmContext *ctx, size_t n, size_t ld, const double *l, size_t
 }
 
 KmStatus
-km_cholesky_forward_packed(KmContext *ctx, size_t n, const double *packed, size_t m, size_t ldb, double *b)
-{
-    double *l;
-
-    KM_TRY(km_alloc_bytes(ctx, n, min_size(KM_PACKED_ROWS, n) * sizeof *l, (void **) &l));
-    for (size_t k = 0; k < n; k += KM_PACKED_ROWS)
-    {
-        size_t rows = min_size(KM_PACKED_ROWS, n - k);
-
-        for (size_t i = k; i < k + rows; packed += ++i)
-            memcpy(l + (i - k) * n, packed, (i + 1) * sizeof *l);
-        KM_TRY(forward_rows(ctx, k, rows, n, l, m, ldb, b));
-    }
-    km_free(ctx, l);
-    return KM_OK;
-}
-
-KmStatus
 km_cholesky_backward(KmContext *ctx, size_t n, size_t ld, const double *l, size_t m, size_t ldb, double *b)
 {
     for (size_t j = 0; j < m; j += TILE)

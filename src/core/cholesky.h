@@ -24,11 +24,6 @@ extern KmStatus km_cholesky_forward(KmContext *ctx, size_t n, size_t ld, const d
 /* Only L' X = B (backward). */
 extern KmStatus km_cholesky_backward(KmContext *ctx, size_t n, size_t ld, const double *l, size_t m,
                                      size_t ldb, double *b);
-/* The same with the rows of L's lower triangle one after the other: n (n + 1) / 2 numbers, of which this many
- * rows are unpacked at a time. */
-#define KM_PACKED_ROWS ((size_t) 512)
-extern KmStatus km_cholesky_forward_packed(KmContext *ctx, size_t n, const double *packed, size_t m,
-                                           size_t ldb, double *b);
 /* log det A. */
 extern double km_cholesky_logdet(size_t n, size_t ld, const double *l);
 /* out[i] = (A^-1)_ii: column sums of squares of L^-1, a block of columns at a time; L stays. */

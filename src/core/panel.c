@@ -206,37 +206,3 @@ km_dot_fixed_rows(size_t m, size_t n, size_t ld, const double *K, const double *
             out[first + i] = km_dot_end(chains + i * KM_DOT_CHAINS);
     }
 }
-
-/* The corner of rows i .. i+rows-1. */
-static void
-fill_corner(const KmTriangle *triangle, size_t i, size_t rows, double *corner)
-{
-    for (size_t r = 0; r < rows; r++)
-    {
-        const double *row = km_triangle_row(triangle, i + r) + i;
-
-        for (size_t c = 0; c < r; c++)
-            corner[c * KM_TRIANGLE_ROWS + r] = -row[c] / row[r];
-        corner[(KM_TRIANGLE_ROWS - 1) * KM_TRIANGLE_ROWS + r] = 1.0 / row[r];
-    }
-}
-
-KmStatus
-km_triangle_create(KmContext *ctx, size_t n, const double *rows, KmTriangle *out)
-{
-    *out = (KmTriangle) {.n = n, .rows = rows};
-    KM_TRY(km_alloc_zero(ctx, (n + KM_TRIANGLE_ROWS - 1) * KM_TRIANGLE_ROWS, &out->corners));
-    for (size_t i = 0; i < n; i += KM_TRIANGLE_ROWS)
-        fill_corner(out, i, min_size(KM_TRIANGLE_ROWS, n - i), out->corners + i * KM_TRIANGLE_ROWS);
-    return KM_OK;
-}
-
-void
-km_triangle_substitute(const KmTriangle *triangle, size_t first, size_t last, size_t m, size_t ld, double *v)
-{
-    const KmPanelOps *ops = KM_PICK(km_panel_ops);
-
-    for (size_t i = first; i < last; i += KM_TRIANGLE_ROWS)
-        for (size_t r = 0; r < m; r++)
-            ops->substitute(triangle, i, v + r * ld);
-}

@@ -73,33 +73,4 @@ extern void km_dot_fixed_rows(size_t m, size_t n, size_t ld, const double *K, co
 extern void km_dot_go_on(size_t m, size_t n, size_t ld, const double *K, const double *coef, double *chains);
 extern double km_dot_end(const double chains[KM_DOT_CHAINS]);
 
-/* ---- packed lower triangles ---- */
-
-#define KM_TRIANGLE_ROWS ((size_t) 8)
-
-/* L (n x n), row i from rows[i (i + 1) / 2] on; the corner of each 8 rows, their block on the diagonal, once more
- * by columns, 8 x 8 numbers: -L_rc / L_rr for r > c, in the last column 1 / L_rr, elsewhere 0. */
-typedef struct KmTriangle
-{
-    size_t n;
-    const double *rows;
-    double *corners;
-} KmTriangle;
-
-/* rows stays the caller's, and must last. */
-extern KmStatus km_triangle_create(KmContext *ctx, size_t n, const double *rows, KmTriangle *out);
-
-static inline const double *
-km_triangle_row(const KmTriangle *triangle, size_t i)
-{
-    return triangle->rows + i * (i + 1) / 2;
-}
-
-/* Forward substitution, L v = b in place for m rows v, ld apart: elements first .. last-1 of v, those before
- * being done; first and last are multiples of 8, or last is n.  Row r of a corner begins with (b_r - s) / L_rr, s
- * in the order of km_dot_fixed over what is before the corner, and goes on by fma with each v_c of the corner.
- * Against divisions at the end each number of L counts as changed by an ulp or two, no more. */
-extern void km_triangle_substitute(const KmTriangle *triangle, size_t first, size_t last, size_t m, size_t ld,
-                                   double *v);
-
 #endif

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "blas.h"
-#include "cholesky.h"
 #include "gram.h"
 #include "sizes.h"
+#include "triangle.h"
 
 /* Rows of the factor between two polls: 24 query rows against 64 rows of 10,000 are 15 Mflop. */
 #define ROWS_PER_POLL ((size_t) 64)
@@ -192,27 +192,29 @@ batch_open(KmContext *ctx, const KmPosterior *posterior, size_t m, const double 
     size_t n = posterior->n, d = posterior->d;
 
     KM_TRY(require_factor(ctx, posterior));
-    KM_TRY(km_reserve(ctx, 8.0 * (double) n * (double) (columns + KM_PACKED_ROWS),
+    KM_TRY(km_reserve(ctx, 8.0 * (double) n * (double) km_triangle_stride(columns),
                       "the triangular solves for many rows", "Use predict_dist, row by row."));
     *batch = (Batch) {.posterior = posterior};
     KM_TRY(km_points_create(ctx, posterior->kernel, n, d, posterior->rows, NULL, &batch->stored));
     return km_points_create(ctx, posterior->kernel, m, d, z, batch->stored, &batch->points);
 }
 
-/* v (n x m, stride m) = L^-1 s k(X, Z) for m rows of points from row j on; their means. */
+/* v (n x m, rows ld apart) = L^-1 s k(X, Z) for m rows of points from row j on; their means. */
 static KmStatus
-batch_solve(KmContext *ctx, const Batch *batch, size_t j, size_t m, double *mean, double *v)
+batch_solve(KmContext *ctx, const Batch *batch, size_t j, size_t m, size_t ld, double *mean, double *v)
 {
     const KmPosterior *posterior = batch->posterior;
     size_t n = posterior->n;
 
-    KM_TRY(km_kernel_tile(ctx, posterior->kernel, batch->stored, 0, n, batch->points, j, m, m, v));
+    KM_TRY(km_kernel_tile(ctx, posterior->kernel, batch->stored, 0, n, batch->points, j, m, ld, v));
+    for (size_t i = 0; i < n; i++)
+        memset(v + i * ld + m, 0, (ld - m) * sizeof *v);
     for (size_t i = 0; i < m; i++)
         mean[i] = posterior->intercept;
-    cblas_dgemv(CblasRowMajor, CblasTrans, n, m, 1.0, v, m, posterior->coef, 1, 1.0, mean, 1);
+    cblas_dgemv(CblasRowMajor, CblasTrans, n, m, 1.0, v, ld, posterior->coef, 1, 1.0, mean, 1);
     for (size_t i = 0; i < n && posterior->scales != NULL; i++)
-        cblas_dscal(m, posterior->scales[i], v + i * m, 1);
-    return km_cholesky_forward_packed(ctx, n, posterior->factor.rows, m, m, v);
+        cblas_dscal(m, posterior->scales[i], v + i * ld, 1);
+    return km_triangle_solve(ctx, &posterior->factor, m, ld, v);
 }
 
 /* k(z, z) of any number of rows, as in scoring: without a white kernel. */
@@ -227,24 +229,24 @@ fill_self(KmContext *ctx, const KmPosterior *posterior, size_t m, const double *
 
 /* variance[j] -= |column j of v|^2. */
 static void
-subtract_squares(size_t n, size_t m, const double *v, double *variance)
+subtract_squares(size_t n, size_t m, size_t ld, const double *v, double *variance)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < m; j++)
-            variance[j] -= v[i * m + j] * v[i * m + j];
+            variance[j] -= v[i * ld + j] * v[i * ld + j];
 }
 
-/* Of m new rows from row j on; z and out are those of row j. */
+/* Of m new rows from row j on; z and out are those of row j, workspace has n + 2 rows of ld numbers. */
 static KmStatus
-batch_moments(KmContext *ctx, const Batch *batch, size_t j, size_t m, const double *z, double *workspace,
-              double *out)
+batch_moments(KmContext *ctx, const Batch *batch, size_t j, size_t m, size_t ld, const double *z,
+              double *workspace, double *out)
 {
     const KmPosterior *posterior = batch->posterior;
-    double *mean = workspace, *variance = mean + m, *v = variance + m;
+    double *mean = workspace, *variance = mean + ld, *v = variance + ld;
 
-    KM_TRY(batch_solve(ctx, batch, j, m, mean, v));
+    KM_TRY(batch_solve(ctx, batch, j, m, ld, mean, v));
     KM_TRY(fill_self(ctx, posterior, m, z, variance));
-    subtract_squares(posterior->n, m, v, variance);
+    subtract_squares(posterior->n, m, ld, v, variance);
     for (size_t i = 0; i < m; i++)
     {
         out[2 * i] = mean[i];
@@ -256,14 +258,14 @@ batch_moments(KmContext *ctx, const Batch *batch, size_t j, size_t m, const doub
 KmStatus
 km_posterior_batch(KmContext *ctx, const KmPosterior *posterior, size_t m, const double *z, double *out)
 {
-    size_t columns = min_size(BATCH, m);
+    size_t columns = min_size(BATCH, m), ld = km_triangle_stride(columns);
     double *workspace;
     Batch batch;
 
     KM_TRY(batch_open(ctx, posterior, m, z, columns, &batch));
-    KM_TRY(km_alloc_bytes(ctx, posterior->n + 2, columns * sizeof(double), (void **) &workspace));
+    KM_TRY(km_alloc_bytes(ctx, posterior->n + 2, ld * sizeof(double), (void **) &workspace));
     for (size_t j = 0; j < m; j += BATCH)
-        KM_TRY(batch_moments(ctx, &batch, j, min_size(BATCH, m - j), z + j * posterior->d, workspace,
+        KM_TRY(batch_moments(ctx, &batch, j, min_size(BATCH, m - j), ld, z + j * posterior->d, workspace,
                              out + 2 * j));
     km_free(ctx, workspace);
     return KM_OK;
@@ -271,22 +273,22 @@ km_posterior_batch(KmContext *ctx, const KmPosterior *posterior, size_t m, const
 
 /* c (m x m, lower triangle) -= v'v, by tiles short enough to be cancelled in between. */
 static KmStatus
-subtract_products(KmContext *ctx, size_t n, size_t m, const double *v, double *c)
+subtract_products(KmContext *ctx, size_t n, size_t m, size_t ld, const double *v, double *c)
 {
     for (size_t k = 0; k < n; k += TILE)
         for (size_t i = 0; i < m; i += TILE)
         {
             size_t depth = min_size(TILE, n - k), rows = min_size(TILE, m - i);
-            const double *left = v + k * m + i;
+            const double *left = v + k * ld + i;
 
             for (size_t j = 0; j < i; j += TILE)
             {
                 KM_TRY(km_poll(ctx));
-                cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, TILE, depth, -1.0, left, m,
-                            v + k * m + j, m, 1.0, c + i * m + j, m);
+                cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, TILE, depth, -1.0, left, ld,
+                            v + k * ld + j, ld, 1.0, c + i * m + j, m);
             }
             KM_TRY(km_poll(ctx));
-            cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, rows, depth, -1.0, left, m, 1.0,
+            cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, rows, depth, -1.0, left, ld, 1.0,
                         c + i * m + i, m);
         }
     return KM_OK;
@@ -296,19 +298,19 @@ KmStatus
 km_posterior_covariance(KmContext *ctx, const KmPosterior *posterior, size_t m, const double *z, double *mean,
                         double *covariance, double *scale)
 {
-    size_t n = posterior->n;
+    size_t n = posterior->n, ld = km_triangle_stride(m);
     double *v, *self;
     Batch batch;
 
     KM_TRY(batch_open(ctx, posterior, m, z, m, &batch));
-    KM_TRY(km_alloc_bytes(ctx, n, m * sizeof *v, (void **) &v));
+    KM_TRY(km_alloc_bytes(ctx, n, ld * sizeof *v, (void **) &v));
     KM_TRY(km_alloc(ctx, m, &self));
-    KM_TRY(batch_solve(ctx, &batch, 0, m, mean, v));
+    KM_TRY(batch_solve(ctx, &batch, 0, m, ld, mean, v));
     KM_TRY(km_gram_fill(ctx, posterior->kernel, batch.points, false, m, covariance));
     KM_TRY(fill_self(ctx, posterior, m, z, self));
     cblas_dcopy(m, self, 1, covariance, m + 1);
     *scale = fabs(self[cblas_idamax(m, self, 1)]);
-    KM_TRY(subtract_products(ctx, n, m, v, covariance));
+    KM_TRY(subtract_products(ctx, n, m, ld, v, covariance));
     km_free(ctx, self);
     km_free(ctx, v);
     return KM_OK;

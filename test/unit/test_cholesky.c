@@ -226,37 +226,6 @@ test_forward_by_first_differences(void **state)
         assert_true(x[i] == (double) (i % m + 1));
 }
 
-/* Whole numbers over a diagonal that outweighs them; B = L X is exact. */
-static double
-packed_element(size_t i, size_t j)
-{
-    return i == j ? 4096.0 : (double) ((i * 7 + j * 3) % 5) - 2.0;
-}
-
-static void
-test_forward_packed(void **state)
-{
-    size_t n = 1100, m = 3, ldb = 4;
-    double *packed, *next, *b;
-
-    (void) state;
-    assert_int_equal(km_alloc(ctx, n * (n + 1) / 2, &packed), KM_OK);
-    assert_int_equal(km_alloc_zero(ctx, n * ldb, &b), KM_OK);
-    next = packed;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j <= i; j++)
-        {
-            *next++ = packed_element(i, j);
-            for (size_t c = 0; c < m; c++)
-                b[i * ldb + c] += packed_element(i, j) * (double) ((j + c) % 11);
-        }
-    assert_int_equal(km_cholesky_forward_packed(ctx, n, packed, m, ldb, b), KM_OK);
-    for (size_t i = 0; i < n * ldb; i++)
-        assert_true(fabs(b[i] - (i % ldb < m ? (double) ((i / ldb + i % ldb) % 11) : 0.0)) < 1e-12);
-    km_free(ctx, packed);
-    km_free(ctx, b);
-}
-
 static void
 test_logdet(void **state)
 {
@@ -412,7 +381,6 @@ main(void)
         cmocka_unit_test(test_weak_pivot),
         cmocka_unit_test(test_solve_by_second_differences),
         cmocka_unit_test(test_forward_by_first_differences),
-        cmocka_unit_test(test_forward_packed),
         cmocka_unit_test(test_logdet),
         cmocka_unit_test(test_inverse_diagonal),
         cmocka_unit_test(test_no_jitter_where_none_is_needed),

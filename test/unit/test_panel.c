@@ -14,6 +14,7 @@
 #include "numbers.h"
 #include "panel.h"
 #include "simd.h"
+#include "triangle.h"
 #include "simd/panel_ops.h"
 
 #define CANARY 12345.0

@@ -5,6 +5,7 @@
 #define KM_PANEL_OPS_H
 
 #include "../panel.h"
+#include "../triangle.h"
 
 /* m query rows x, ldx apart, against `panels` panels of 8 stored rows at z, pitch apart, narrow or (always
  * for add_products) wide; sums over d columns; results in out, m rows of leading dimension ld. */
