@@ -14,7 +14,7 @@
 /* Rows of the factor between two polls: 24 query rows against 64 rows of 10,000 are 15 Mflop. */
 #define ROWS_PER_POLL ((size_t) 64)
 /* New rows in one triangular solve with many right-hand sides. */
-#define BATCH ((size_t) 1024)
+#define BATCH ((size_t) 512)
 /* Edge of the tiles in which a covariance is updated. */
 #define TILE ((size_t) 1024)
 
