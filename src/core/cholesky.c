@@ -112,7 +112,8 @@ km_cholesky_factor_strict(KmContext *ctx, size_t n, size_t ld, double *a)
         pivot = km_cholesky_weak_pivot(n, ld, a);
     if (pivot == n)
         return KM_OK;
-    return km_fail(ctx, KM_SINGULAR, "kernel matrix of %zu rows is singular: pivot number %zu is not positive",
+    return km_fail(ctx, KM_SINGULAR,
+                   "kernel matrix of %zu rows is singular: pivot number %zu is not positive",
                    n, pivot + 1);
 }
 

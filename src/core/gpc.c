@@ -43,12 +43,6 @@ typedef struct Laplace
     bool converged;
 } Laplace;
 
-static double
-weight_of(const KmTable *table, size_t i)
-{
-    return table->w == NULL ? 1.0 : table->w[i];
-}
-
 /* log(1 / (1 + exp(-f))) without overflow. */
 static double
 log_logistic(double f)
@@ -103,7 +97,7 @@ objective(const Laplace *laplace, const double *a, const double *f)
     double sum = -0.5 * cblas_ddot(table->n, a, 1, f, 1);
 
     for (size_t i = 0; i < table->n; i++)
-        sum += weight_of(table, i) * log_logistic(table->label[i] == 1 ? f[i] : -f[i]);
+        sum += km_table_weight(table, i) * log_logistic(table->label[i] == 1 ? f[i] : -f[i]);
     return sum;
 }
 
@@ -115,7 +109,7 @@ linearise(KmContext *ctx, Laplace *laplace)
 
     for (size_t i = 0; i < table->n; i++)
     {
-        double w = weight_of(table, i), p = exp(log_logistic(laplace->f[i]));
+        double w = km_table_weight(table, i), p = exp(log_logistic(laplace->f[i]));
         double other = exp(log_logistic(-laplace->f[i]));       /* 1 - p, with all its digits */
 
         laplace->gradient[i] = table->label[i] == 1 ? w * other : -w * p;
@@ -338,7 +332,7 @@ prepare(KmContext *ctx, const KmArgs *args, const KmModel *model, size_t d, KmSc
     KmPosterior *posterior;
     KmKernel *kernel;
 
-    KM_TRY(km_kernel_compile(ctx, km_arg(args, "kernel")->node, &kernel));
+    KM_TRY(km_kernel_of(ctx, args, &kernel));
     KM_TRY(km_posterior_create(ctx, kernel, model, d, &posterior));
     *out = (KmScore) {.d = d, .n_out = 1, .decision = KM_DECISION_CLASSES, .run = run, .proba = proba,
                       .posterior = posterior, .noise = NAN};

@@ -110,7 +110,8 @@ require_factor(KmContext *ctx, const KmPosterior *posterior)
     if (posterior->factor.rows != NULL)
         return KM_OK;
     km_fail(ctx, KM_UNSUPPORTED, "the model keeps no factor, so it has no variances");
-    return km_hint(ctx, KM_UNSUPPORTED, posterior->scales == NULL ? "Fit it with variance=true." : "Fit it again.");
+    return km_hint(ctx, KM_UNSUPPORTED,
+                   posterior->scales == NULL ? "Fit it with variance=true." : "Fit it again.");
 }
 
 /* A variance that rounding made negative is 0; NaN stays NaN. */

@@ -194,7 +194,7 @@ km_target_free(KmContext *ctx, KmTarget *target)
 size_t
 km_target_stride(const KmTarget *target)
 {
-    return (target->n + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH * KM_PANEL_WIDTH;
+    return round_up(target->n, KM_PANEL_WIDTH);
 }
 
 /* ---- values ---- */

@@ -87,7 +87,7 @@ sqdist_row(const KmBlock *block, size_t l, size_t i, double *row)
 static void
 fill_panel(const KmBlock *block, const KmLeafPoints *b, double *panel)
 {
-    size_t width = b->width, padded = (block->n + KM_PANEL_WIDTH - 1) / KM_PANEL_WIDTH * KM_PANEL_WIDTH;
+    size_t width = b->width, padded = round_up(block->n, KM_PANEL_WIDTH);
 
     for (size_t j = 0; j < padded; j++)
     {

@@ -295,7 +295,8 @@ test_products_go_on_as_plain_loops(void **unused)
         for (size_t t = 0, count = tables(ops); t < count; t++)
             for (size_t m = 0; m <= 17; m += 1 + m / 3)
                 for (size_t k0 = 0; k0 < D; k0 += 6)
-                    check_products(ops[t], &panel, z, &state, m, k0, next_bits(&state) % (D - k0 + 1), n % 2 == 0);
+                    check_products(ops[t], &panel, z, &state, m, k0, next_bits(&state) % (D - k0 + 1),
+                                   n % 2 == 0);
         free(z);
     }
     km_context_destroy(ctx);

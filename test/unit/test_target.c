@@ -7,7 +7,8 @@
 #include "kernel_eval.h"
 #include "kernel_reference.h"
 
-static KmKernel *parse(KmContext *ctx, const char *text)
+static KmKernel *
+parse(KmContext *ctx, const char *text)
 {
     KmKernel *kernel;
 
@@ -16,7 +17,8 @@ static KmKernel *parse(KmContext *ctx, const char *text)
     return kernel;
 }
 
-static double value(KmContext *ctx, const char *text, size_t d, const double *x, const double *z)
+static double
+value(KmContext *ctx, const char *text, size_t d, const double *x, const double *z)
 {
     double out;
 
@@ -25,18 +27,21 @@ static double value(KmContext *ctx, const char *text, size_t d, const double *x,
     return out;
 }
 
-static double value1(KmContext *ctx, const char *text, double x, double z)
+static double
+value1(KmContext *ctx, const char *text, double x, double z)
 {
     return value(ctx, text, 1, &x, &z);
 }
 
-static void assert_near(double got, double expected, double tolerance)
+static void
+assert_near(double got, double expected, double tolerance)
 {
     if (!(fabs(got - expected) <= tolerance * fmax(1, fabs(expected))))
         fail_msg("%.17g for %.17g", got, expected);
 }
 
-static double *random_rows(KmContext *ctx, size_t n, size_t d, uint64_t seed)
+static double *
+random_rows(KmContext *ctx, size_t n, size_t d, uint64_t seed)
 {
     double *x;
 
@@ -48,7 +53,8 @@ static double *random_rows(KmContext *ctx, size_t n, size_t d, uint64_t seed)
 
 /* ---- values ---- */
 
-static void test_reference(void **state)
+static void
+test_reference(void **state)
 {
     for (size_t r = 0; r < N_REFERENCE; r++)
     {
@@ -61,7 +67,8 @@ static void test_reference(void **state)
     }
 }
 
-static void test_reference_positive(void **state)
+static void
+test_reference_positive(void **state)
 {
     for (size_t r = 0; r < N_REFERENCE_POSITIVE; r++)
     {
@@ -75,7 +82,8 @@ static void test_reference_positive(void **state)
     }
 }
 
-static void test_known_values(void **state)
+static void
+test_known_values(void **state)
 {
     static const double x[] = {0.1, 0.2}, widened[] = {(float) 0.1, (float) 0.2};
 
@@ -89,7 +97,8 @@ static void test_known_values(void **state)
     assert_near(value1(*state, "poly(0)", 2, 3), 1, 0);
 }
 
-static void test_far_and_zero_distances(void **state)
+static void
+test_far_and_zero_distances(void **state)
 {
     static const char *const texts[] = {
         "rbf(gamma=1)", "laplacian(gamma=1)", "exponential", "matern(0.5)", "matern", "matern(2.5)",
@@ -104,7 +113,8 @@ static void test_far_and_zero_distances(void **state)
     }
 }
 
-static void test_cosine(void **state)
+static void
+test_cosine(void **state)
 {
     double zero[2] = {0, 0}, unit[2] = {1, 0}, large[2] = {3e200, 4e200}, small[2] = {3e-200, 0};
     double x[1536], z[1536];
@@ -135,7 +145,8 @@ static void test_cosine(void **state)
     }
 }
 
-static void test_dims(void **state)
+static void
+test_dims(void **state)
 {
     static const double x[] = {1, 100, 2}, z[] = {3, -100, 5};
 
@@ -146,7 +157,8 @@ static void test_dims(void **state)
 }
 
 /* A singular metric sees only x1 + x2. */
-static void test_singular_metric(void **state)
+static void
+test_singular_metric(void **state)
 {
     static const double x[] = {1, 2}, z[] = {4, -1}, other[] = {1, 1};
 
@@ -159,7 +171,8 @@ static void test_singular_metric(void **state)
 
 /* ---- operations ---- */
 
-static void test_operations(void **state)
+static void
+test_operations(void **state)
 {
     static const double x[] = {0.5, -1}, z[] = {2, 0.25};
     double dot = 0.75, rbf = exp(-0.5 * (2.25 + 1.5625));
@@ -174,7 +187,8 @@ static void test_operations(void **state)
                 1.5 * 0.75 / sqrt(1.25 * 4.0625) + 0.5, 1e-15);
 }
 
-static void test_normalize_edges(void **state)
+static void
+test_normalize_edges(void **state)
 {
     static const double zero[] = {0, 0}, x[] = {3, 4}, huge[] = {3e120, 4e120}, tiny[] = {3e-120, 4e-120};
     uint64_t seed = 5;
@@ -197,7 +211,8 @@ static void test_normalize_edges(void **state)
 }
 
 /* The diagonal that tiles use is that of the scoring path. */
-static void test_self(void **state)
+static void
+test_self(void **state)
 {
     static const char *const texts[] = {
         "linear", "poly(3, 0.3, 2)", "rbf(gamma=0.4)", "laplacian(gamma=1)", "matern",
@@ -219,7 +234,8 @@ static void test_self(void **state)
 /* ---- batches ---- */
 
 /* One row alone, a batch, and one stored row alone give the same bits; symmetric too. */
-static void test_same_bits(void **state)
+static void
+test_same_bits(void **state)
 {
     static const char *const texts[] = {
         "linear", "poly(gamma=0.2)", "rbf(gamma=0.3)", "laplacian(gamma=0.2)",
@@ -260,7 +276,8 @@ static void test_same_bits(void **state)
     }
 }
 
-static void test_no_stored_rows(void **state)
+static void
+test_no_stored_rows(void **state)
 {
     static const double x[] = {1, 2};
     KmTarget *target;
@@ -280,7 +297,8 @@ static void product_of_rows(const KmLeaf *leaf, size_t d, const double *x, size_
         out[j] = x[0] * z[j * d + d - 1];
 }
 
-static void test_kernel_of_rows(void **state)
+static void
+test_kernel_of_rows(void **state)
 {
     static const KmKernelType type = {.signature = {.name = "rows"}, .geometry = KM_GEOMETRY_ROWS,
                                       .pairs = product_of_rows, .nonnegative = true};
@@ -306,7 +324,8 @@ static void assert_outside(KmContext *ctx, const char *text, size_t d, const dou
         fail_msg("%s: %s", text, ctx->message);
 }
 
-static void test_domains(void **state)
+static void
+test_domains(void **state)
 {
     static const char *const positive[] = {"chi2", "additive_chi2", "chi2_mercer", "min", "brownian",
                                            "1 + rbf(gamma=1)*min"};
@@ -324,7 +343,8 @@ static void test_domains(void **state)
 }
 
 /* 0/0 counts as 0. */
-static void test_empty_counts(void **state)
+static void
+test_empty_counts(void **state)
 {
     static const double x[] = {0, 2}, z[] = {0, 2}, zero[] = {0, 0};
 
@@ -336,7 +356,8 @@ static void test_empty_counts(void **state)
 
 /* ---- unusable input ---- */
 
-static void test_nan_is_an_error(void **state)
+static void
+test_nan_is_an_error(void **state)
 {
     static const char *const texts[] = {
         "linear", "rbf(gamma=1)", "poly"};
@@ -360,7 +381,8 @@ static void test_nan_is_an_error(void **state)
 }
 
 /* NaN in a query gives NaN, whatever the kernel, and never a number. */
-static void test_nan_in_a_query(void **state)
+static void
+test_nan_in_a_query(void **state)
 {
     static const char *const texts[] = {
         "linear", "poly", "rbf(gamma=1)", "laplacian(gamma=1)", "matern", "cosine",
@@ -382,7 +404,8 @@ static void test_nan_in_a_query(void **state)
     }
 }
 
-static void test_not_ready(void **state)
+static void
+test_not_ready(void **state)
 {
     static const double x[] = {1};
     KmContext *ctx = *state;
@@ -397,7 +420,8 @@ static void test_not_ready(void **state)
 /* ---- Gram matrices of close points far from the origin ---- */
 
 /* The n x n Gram matrix of n numbers. */
-static double *gram(KmContext *ctx, const char *text, size_t n, const double *x)
+static double *
+gram(KmContext *ctx, const char *text, size_t n, const double *x)
 {
     KmTarget *target;
     double *k, *rows;
@@ -415,7 +439,8 @@ static double *gram(KmContext *ctx, const char *text, size_t n, const double *x)
     return k;
 }
 
-static void test_close_points_far_away(void **state)
+static void
+test_close_points_far_away(void **state)
 {
     double x[513], eigenvalues[513];
 
@@ -429,7 +454,8 @@ static void test_close_points_far_away(void **state)
     }
 }
 
-int main(void)
+int
+main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_reference),

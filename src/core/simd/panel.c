@@ -343,7 +343,8 @@ dot_corner(size_t n, const double *const *row, const double *v, double out[KM_TR
     }
 }
 
-/* Rows i .. i+rows-1; the products with what is solved have no order among them.  After n, the last row again. */
+/* Rows i .. i+rows-1; the products with what is solved have no order among them.  After n, the last row
+ * again. */
 KM_INLINE void
 substitute_rows(const KmTriangle *triangle, size_t i, size_t rows, double *v)
 {

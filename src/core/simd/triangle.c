@@ -1,6 +1,7 @@
 /*
  * triangle.c: a packed lower triangle against many right-hand sides.  Tiles of a few rows of L by two vectors
- * of columns keep their sums in registers while k runs; eight or more sums hide the latency of the multiply-add.
+ * of columns keep their sums in registers while k runs; eight or more sums hide the latency of the
+ * multiply-add.
  */
 #include "triangle_ops.h"
 #include "../sizes.h"
