@@ -62,6 +62,8 @@ extern double *kml_symmetric_read(KmContext *ctx, Datum datum, size_t copies, si
 /* A float8[] of one or two dimensions; rows == 0: one dimension.  kml_matrix_make gives memory to fill:
  * *values points into the array. Errors (54000) when it cannot be one value. */
 extern Datum kml_matrix_make(size_t rows, size_t columns, double **values);
+/* The same for values of a kernel, in kernels.c: over the cap it is not made. */
+extern Datum kml_kernel_values_make(KmContext *ctx, size_t rows, size_t columns, double **values);
 extern Datum kml_vector_make(size_t n, const double *values);
 
 /* ---- spec.c in types.c: text of the types kernel and learner ---- */

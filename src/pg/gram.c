@@ -86,9 +86,9 @@ kml_gram_final(PG_FUNCTION_ARGS)
     d = state->rows.width;
     ctx = kml_context_create(CurrentMemoryContext);
     kernel = kml_kernel_parse(ctx, state->spec);
+    result = kml_kernel_values_make(ctx, n, n, &out);
     x = kml_rows_copy(ctx, &state->rows);
     kml_check(ctx, km_kernel_resolve(ctx, kernel, n, d, x, NULL));
-    result = kml_matrix_make(n, n, &out);
     kml_check(ctx, km_points_create(ctx, kernel, n, d, x, NULL, &points));
     kml_check(ctx, km_gram_fill(ctx, kernel, points, true, n, out));
     kml_context_delete(ctx);

@@ -139,6 +139,14 @@ points_of(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const doub
     return points;
 }
 
+Datum
+kml_kernel_values_make(KmContext *ctx, size_t rows, size_t columns, double **out)
+{
+    kml_check(ctx, km_reserve(ctx, 8.0 * rows * columns, psprintf("a kernel matrix of %zu x %zu", rows, columns),
+                              "Use fewer rows, or raise kernelml.max_memory."));
+    return kml_matrix_make(rows, columns, out);
+}
+
 PG_FUNCTION_INFO_V1(kml_kernel_matrix);
 PG_FUNCTION_INFO_V1(kml_kernel_matrix_cross);
 
@@ -151,7 +159,7 @@ kml_kernel_matrix(PG_FUNCTION_ARGS)
     size_t n, d;
     double *x = kml_finite_matrix_read(PG_GETARG_DATUM(1), "x", &n, &d);
     double *out;
-    Datum result = kml_matrix_make(n, n, &out);
+    Datum result = kml_kernel_values_make(ctx, n, n, &out);
 
     if (n > 0)
         kml_check(ctx, km_gram_fill(ctx, kernel, points_of(ctx, kernel, n, d, x, NULL), true, n, out));
@@ -175,7 +183,7 @@ kml_kernel_matrix_cross(PG_FUNCTION_ARGS)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("rows of x have %zu elements and rows of z have %zu", d, dz)));
-    result = kml_matrix_make(n, n == 0 ? 0 : m, &out);
+    result = kml_kernel_values_make(ctx, n, n == 0 ? 0 : m, &out);
     if (n > 0 && m > 0)
     {
         KmPoints *stored = points_of(ctx, kernel, m, d, z, NULL);

@@ -93,6 +93,11 @@ SELECT whole_error_of('SELECT is_psd(g) FROM large') AS within, whole_error_of('
 INSERT INTO large SELECT array_fill(0::float8, ARRAY[400, 400]);
 SELECT call, whole_error_of(format('SELECT %s FROM (SELECT g FROM large OFFSET 1) t', call))
 FROM unnest('{gram_eigenvalues(g),is_psd(g),"effective_df(g, ARRAY[1])",center_gram(g),normalize_gram(g),"kernel_eigen(g, 1)"}'::text[]) call;
+SELECT whole_error_of('SELECT gram(''linear'', ARRAY[i]) FROM generate_series(1, 363) i') AS gram,
+    cardinality(gram('linear', ARRAY[i])) AS within FROM generate_series(1, 300) i;
+SELECT whole_error_of('SELECT kernel_matrix(''linear'', (SELECT array_agg(ARRAY[i]) FROM generate_series(1, 363) i))') AS matrix,
+    whole_error_of('SELECT kernel_matrix(''linear'', (SELECT array_agg(ARRAY[i]) FROM generate_series(1, 263) i),
+        (SELECT array_agg(ARRAY[i]) FROM generate_series(1, 500) i))') AS cross_matrix;
 RESET kernelml.max_memory;
 
 DROP TABLE points, expansion, large;
