@@ -14,26 +14,91 @@
 #include "learner_types.h"
 
 #define ROWS_HINT "Fit fewer rows, or put nystroem or rff before ridge."
+#define SAMPLE_HINT \
+    "Optimize on a sample of the rows, then fit all with the kernel and noise that learner(model) shows, " \
+    "and method=cg, variance=false"
 
 /* ---- options ---- */
 
+static bool
+optimizes(const KmArgs *args)
+{
+    return km_arg_number(args, "optimize") != 0.0;
+}
+
+static const char *const search_options[] = {"bounds", "restarts", "seed"};
+#define N_SEARCH_OPTIONS (sizeof search_options / sizeof *search_options)
+
+/* Is a parameter other than its default, which the learner of a model has written out? */
+static KmStatus
+is_changed(KmContext *ctx, const KmArgs *args, const char *name, bool *out)
+{
+    KmText value = {0}, standard = {0};
+    KmNode *node;
+
+    KM_TRY(km_arg_standard(ctx, args, name, &node));
+    KM_TRY(km_spec_print(ctx, node, &standard));
+    KM_TRY(km_spec_print(ctx, km_arg(args, name)->node, &value));
+    *out = strcmp(value.data, standard.data) != 0;
+    return KM_OK;
+}
+
+static KmStatus
+refuse_search_options(KmContext *ctx, const KmArgs *args)
+{
+    for (size_t i = 0; i < N_SEARCH_OPTIONS; i++)
+    {
+        bool changed;
+
+        KM_TRY(is_changed(ctx, args, search_options[i], &changed));
+        if (changed)
+            return km_fail(ctx, KM_INVALID, "gp: %s goes with optimize=true only", search_options[i]);
+    }
+    return KM_OK;
+}
+
+static KmStatus
+check_search(KmContext *ctx, const KmArgs *args)
+{
+    const KmValue *bounds = km_arg(args, "bounds");
+
+    if (!optimizes(args))
+        return refuse_search_options(ctx, args);
+    if (bounds->rows != 2 || !(bounds->list[0] < bounds->list[1]))
+        return km_fail(ctx, KM_INVALID, "gp: bounds must be two numbers, the lower one first");
+    if (km_arg(args, "noise")->grid)
+        return km_fail(ctx, KM_INVALID, "gp: optimize=true finds the noise, and takes no grid of it");
+    return KM_OK;
+}
+
 /* Options of the other method are errors, not silence. */
 static KmStatus
-check(KmContext *ctx, const KmArgs *args)
+check_method(KmContext *ctx, const KmArgs *args)
 {
-    static const char *const iterative[] = {"tol", "max_iter", "rank"}, *const exact[] = {"loo", "optimize"};
+    static const char *const iterative[] = {"tol", "max_iter", "rank"};
 
     for (size_t i = 0; i < sizeof iterative / sizeof *iterative; i++)
         KM_TRY(km_krr_check_iterative(ctx, args, iterative[i]));
     if (!km_krr_is_iterative(args))
         return KM_OK;
-    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
-        if (km_arg_number(args, exact[i]) != 0.0)
-            return km_fail(ctx, KM_INVALID, "gp: %s goes with method=exact only", exact[i]);
+    if (optimizes(args))
+    {
+        km_fail(ctx, KM_INVALID, "gp: optimize goes with method=exact only");
+        return km_hint(ctx, KM_INVALID, SAMPLE_HINT ".");
+    }
+    if (km_arg_number(args, "loo") != 0.0)
+        return km_fail(ctx, KM_INVALID, "gp: loo goes with method=exact only");
     if (km_arg_number(args, "variance") == 0.0)
         return KM_OK;
     km_fail(ctx, KM_INVALID, "gp: method=cg makes no factor, and so no variances");
     return km_hint(ctx, KM_INVALID, "Write gp(..., method=cg, variance=false).");
+}
+
+static KmStatus
+check(KmContext *ctx, const KmArgs *args)
+{
+    KM_TRY(check_search(ctx, args));
+    return check_method(ctx, args);
 }
 
 /* ---- fitting ---- */
@@ -73,17 +138,28 @@ add_facts(KmContext *ctx, const KmArgs *args, const KmGpSystem *system, KmModel 
     return km_arg_number(args, "loo") == 0.0 ? KM_OK : add_leave_one_out(ctx, system, model);
 }
 
+static KmStatus
+set_standard(KmContext *ctx, const KmArgs *args, KmNode *node, const char *name)
+{
+    KmNode *standard;
+
+    KM_TRY(km_arg_standard(ctx, args, name, &standard));
+    return km_node_set(ctx, node, name, standard);
+}
+
 /* What was found goes into the learner, which then says how to fit this model without a search. */
 static KmStatus
 optimise(KmContext *ctx, const KmArgs *args, KmNode *node, KmGpSystem *system, KmModel *model)
 {
-    KmNode *noise, *off;
+    KmNode *noise;
 
     KM_TRY(km_gp_optimise(ctx, args, system, model));
     KM_TRY(km_node_number(ctx, system->noise, &noise));
-    KM_TRY(km_spec_parse(ctx, "false", strlen("false"), &off));
     KM_TRY(km_node_set(ctx, node, "noise", noise));
-    return km_node_set(ctx, node, "optimize", off);
+    KM_TRY(set_standard(ctx, args, node, "optimize"));
+    for (size_t i = 0; i < N_SEARCH_OPTIONS; i++)
+        KM_TRY(set_standard(ctx, args, node, search_options[i]));
+    return km_model_add_number(ctx, model, "gaussian process", "noise", system->noise);
 }
 
 static KmStatus
@@ -97,12 +173,13 @@ fit_exactly(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *tab
         .factor = keep_factor, .work = (double) table->n + 4.0,
         .model_hint = keep_factor ? "Use variance=false, which keeps no factor, or fit fewer rows."
                       : ROWS_HINT,
-        .memory_hint = "Use gp(..., method=cg, variance=false), put nystroem or rff before ridge, or raise "
-        "kernelml.max_memory."}));
+        .memory_hint = optimizes(args) ? SAMPLE_HINT ", or raise kernelml.max_memory."
+                       : "Use gp(..., method=cg, variance=false), put nystroem or rff before ridge, or raise "
+                       "kernelml.max_memory."}));
     KM_TRY(km_gp_open(ctx, table, km_arg_number(args, "center") != 0.0, &system));
     KM_TRY(km_estimator_kernel(ctx, args, node, table, &system.kernel));
     system.noise = km_arg_number(args, "noise");
-    if (km_arg_number(args, "optimize") != 0.0)
+    if (optimizes(args))
         KM_TRY(optimise(ctx, args, node, &system, model));
     KM_TRY(km_gp_solve(ctx, &system));
     KM_TRY(add_facts(ctx, args, &system, model));
@@ -172,7 +249,7 @@ const KmEstimatorType km_estimator_gp = {
         .params = {
             {.name = "kernel", .kinds = KM_KIND_KERNEL, .standard = "rbf", .positional = true},
             {.name = "noise", .kinds = KM_KIND_NUMBER, .standard = "0.1", .min = 0, .max = 1e300,
-             .grid = true},
+             .grid = true, .positional = true},
             {.name = "center", .kinds = KM_KIND_BOOL, .standard = "true"},
             {.name = "loo", .kinds = KM_KIND_BOOL, .standard = "false"},
             {.name = "optimize", .kinds = KM_KIND_BOOL, .standard = "false"},

@@ -4,7 +4,8 @@
  *   dL/dtheta = 1/2 sum_ij (alpha alpha' - A^-1)_ij dA_ij/dtheta
  * (Rasmussen and Williams 2006, equation 5.9), by the logarithm of what is positive.  The search begins at
  * the better of two points, the one given and one of the data's scale (lengths: median distances, scalars:
- * the variance of y, noise: a tenth of it); each restart at a random point around the latter.
+ * the variance of y, noise: a tenth of it for a row of mean weight); each restart at a random point around
+ * the latter.
  */
 #include "gp.h"
 
@@ -19,6 +20,7 @@
 
 #define SPREAD 2.0              /* standard deviation of the restarts, of logarithms */
 #define NOISE_SHARE 0.1
+#define AT_BOUND 1e-6           /* of theta: what the search leaves no further from a bound is at it */
 
 typedef struct Search
 {
@@ -26,6 +28,7 @@ typedef struct Search
     KmParameter *parameter;     /* n_kernel, as the search began */
     size_t n_kernel;
     size_t n;                   /* with the noise, last, unless it is 0 and so fixed */
+    const double *bounds;       /* 2, of the parameters themselves */
     double *lower, *upper;      /* n, of theta */
     double *value;              /* n: the parameters themselves */
     double *solved;             /* n: theta for which the system holds a factor */
@@ -40,13 +43,28 @@ is_log(const Search *search, size_t p)
     return p == search->n_kernel || search->parameter[p].log;
 }
 
+static double
+clamp(double value, double lower, double upper)
+{
+    return fmin(fmax(value, lower), upper);
+}
+
 /* theta: logarithms of what is positive, within the bounds. */
 static double
 theta_of(const Search *search, size_t p, double value)
 {
-    double theta = is_log(search, p) ? log(value) : value;
+    return clamp(is_log(search, p) ? log(value) : value, search->lower[p], search->upper[p]);
+}
 
-    return fmin(fmax(theta, search->lower[p]), search->upper[p]);
+/* The exponential of a bound's logarithm may not be the bound. */
+static double
+value_of(const Search *search, size_t p, double theta)
+{
+    if (!is_log(search, p))
+        return theta;
+    if (theta <= search->lower[p])
+        return search->bounds[0];
+    return theta >= search->upper[p] ? search->bounds[1] : exp(theta);
 }
 
 /* Give the system the parameters theta. */
@@ -56,7 +74,7 @@ apply(KmContext *ctx, const Search *search, const double *theta)
     KmGpSystem *system = search->system;
 
     for (size_t p = 0; p < search->n; p++)
-        search->value[p] = is_log(search, p) ? exp(theta[p]) : theta[p];
+        search->value[p] = value_of(search, p, theta[p]);
     if (search->n > search->n_kernel)
         system->noise = search->value[search->n_kernel];
     return km_kernel_set_parameters(ctx, system->kernel, search->n_kernel, search->value);
@@ -140,19 +158,33 @@ likelihood_at(KmContext *ctx, Search *search, const double *theta, double *out)
 /* ---- starts ---- */
 
 static double
+total_weight(const KmTable *table)
+{
+    double weight = 0.0;
+
+    for (size_t i = 0; i < table->n; i++)
+        weight += km_table_weight(table, i);
+    return weight;
+}
+
+static double
 variance_of_target(const KmGpSystem *system)
 {
     const KmTable *table = system->table;
-    double sum = 0.0, weight = 0.0;
+    double sum = 0.0;
 
     for (size_t i = 0; i < table->n; i++)
-    {
-        double w = km_table_weight(table, i);
+        sum += km_table_weight(table, i) * system->residual[i] * system->residual[i];
+    return sum > 0.0 ? sum / total_weight(table) : 1.0;
+}
 
-        sum += w * system->residual[i] * system->residual[i];
-        weight += w;
-    }
-    return sum > 0.0 ? sum / weight : 1.0;
+/* A share of the variance for a row of the mean weight: one of weight w has noise / w. */
+static double
+scaled_noise(const KmGpSystem *system)
+{
+    const KmTable *table = system->table;
+
+    return NOISE_SHARE * variance_of_target(system) * (total_weight(table) / (double) table->n);
 }
 
 /* Median distance between rows in `count` of the leaf's columns, from the first-th on. */
@@ -222,8 +254,7 @@ scaled_start(KmContext *ctx, const Search *search, double *theta)
         theta[p] = theta_of(search, p, value);
     }
     if (search->n > search->n_kernel)
-        theta[search->n_kernel] = theta_of(search, search->n_kernel,
-                                           NOISE_SHARE * variance_of_target(search->system));
+        theta[search->n_kernel] = theta_of(search, search->n_kernel, scaled_noise(search->system));
     return KM_OK;
 }
 
@@ -242,30 +273,25 @@ random_start(const Search *search, const double *scaled, uint64_t seed, uint64_t
 {
     km_random_normal(seed, restart, 0, search->n, theta);
     for (size_t p = 0; p < search->n; p++)
-        theta[p] = fmin(fmax(scaled[p] + SPREAD * theta[p], search->lower[p]), search->upper[p]);
+        theta[p] = clamp(scaled[p] + SPREAD * theta[p], search->lower[p], search->upper[p]);
 }
 
 /* ---- the search ---- */
 
-static KmStatus
-set_bounds(KmContext *ctx, const KmArgs *args, Search *search)
+static void
+set_bounds(Search *search)
 {
-    const KmValue *bounds = km_arg(args, "bounds");
-
-    if (bounds->rows != 2 || !(bounds->list[0] < bounds->list[1]))
-        return km_fail(ctx, KM_INVALID, "gp: bounds must be two numbers, the lower one first");
     for (size_t p = 0; p < search->n; p++)
     {
-        search->lower[p] = is_log(search, p) ? log(bounds->list[0]) : -bounds->list[1];
-        search->upper[p] = is_log(search, p) ? log(bounds->list[1]) : bounds->list[1];
+        search->lower[p] = is_log(search, p) ? log(search->bounds[0]) : -search->bounds[1];
+        search->upper[p] = is_log(search, p) ? log(search->bounds[1]) : search->bounds[1];
     }
-    return KM_OK;
 }
 
 static KmStatus
 search_create(KmContext *ctx, const KmArgs *args, KmGpSystem *system, Search *search)
 {
-    *search = (Search) {.system = system};
+    *search = (Search) {.system = system, .bounds = km_arg(args, "bounds")->list};
     KM_TRY(km_kernel_parameters(ctx, system->kernel, &search->n_kernel, &search->parameter));
     search->n = search->n_kernel + (system->noise > 0.0);
     if (search->n == 0)
@@ -277,7 +303,8 @@ search_create(KmContext *ctx, const KmArgs *args, KmGpSystem *system, Search *se
     KM_TRY(km_alloc(ctx, search->n, &search->upper));
     KM_TRY(km_alloc(ctx, search->n, &search->value));
     KM_TRY(km_alloc(ctx, search->n, &search->solved));
-    return set_bounds(ctx, args, search);
+    set_bounds(search);
+    return KM_OK;
 }
 
 /* A better maximum than the best so far takes its place; from a start without a value there is none. */
@@ -325,9 +352,20 @@ search_all(KmContext *ctx, const KmArgs *args, Search *search, KmMaximum *best)
         random_start(search, scaled, seed, restart, start);
         KM_TRY(climb(ctx, &objective, start, best));
     }
-    if (best->value == -INFINITY)
-        return km_fail(ctx, KM_SINGULAR, "gp: the covariance matrix could not be factored at any start");
-    return KM_OK;
+    if (best->value > -INFINITY)
+        return KM_OK;
+    km_fail(ctx, KM_SINGULAR, "gp: the covariance matrix could not be factored at any start");
+    return km_hint(ctx, KM_SINGULAR, "Use noise > 0, or begin the learner with the step scale.");
+}
+
+static void
+settle(const Search *search, double *theta)
+{
+    for (size_t p = 0; p < search->n; p++)
+        if (theta[p] <= search->lower[p] + AT_BOUND)
+            theta[p] = search->lower[p];
+        else if (theta[p] >= search->upper[p] - AT_BOUND)
+            theta[p] = search->upper[p];
 }
 
 /* ---- how it went ---- */
@@ -337,10 +375,11 @@ static KmStatus
 add_bounds_hit(KmContext *ctx, const Search *search, const double *theta, KmModel *model)
 {
     KmText text = {0};
+    char shown[200];
 
     for (size_t p = 0; p < search->n; p++)
     {
-        bool is_lower = theta[p] <= search->lower[p] + 1e-6, is_upper = theta[p] >= search->upper[p] - 1e-6;
+        bool is_lower = theta[p] == search->lower[p], is_upper = theta[p] == search->upper[p];
 
         if (!is_lower && !is_upper)
             continue;
@@ -351,7 +390,12 @@ add_bounds_hit(KmContext *ctx, const Search *search, const double *theta, KmMode
             KM_TRY(km_parameter_name(ctx, search->system->kernel, &search->parameter[p], &text));
         KM_TRY(km_text_addf(ctx, &text, is_lower ? " (lower)" : " (upper)"));
     }
-    return text.length == 0 ? KM_OK : km_model_add_text(ctx, model, "at_bound", text.data);
+    if (text.length == 0)
+        return KM_OK;
+    km_notice(ctx, "gp: %s stopped at a bound of [%g, %g]; give wider bounds, or scale y",
+              km_quote_part(text.length, text.data, sizeof shown, shown), search->bounds[0],
+              search->bounds[1]);
+    return km_model_add_text(ctx, model, "at_bound", text.data);
 }
 
 static KmStatus
@@ -374,6 +418,7 @@ km_gp_optimise(KmContext *ctx, const KmArgs *args, KmGpSystem *system, KmModel *
     KM_TRY(search_create(ctx, args, system, &search));
     KM_TRY(km_alloc(ctx, search.n, &best.theta));
     KM_TRY(search_all(ctx, args, &search, &best));
+    settle(&search, best.theta);
     KM_TRY(apply(ctx, &search, best.theta));
     return report(ctx, &search, &best, model);
 }

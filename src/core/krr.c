@@ -242,15 +242,16 @@ check_size(KmContext *ctx, const KmArgs *args, const KmTable *table)
                       km_krr_is_iterative(args) ? ITERATIVE_HINT : MEMORY_HINT);
 }
 
-/* The chosen lambda instead of the grid. */
+/* The chosen lambda instead of the grid, and as a fact. */
 static KmStatus
-write_lambda(KmContext *ctx, KmNode *node, double lambda)
+write_lambda(KmContext *ctx, KmNode *node, double lambda, KmModel *model)
 {
     KmNode *value;
 
     KM_TRY(km_node_number(ctx, lambda, &value));
     km_node_unset(node, "select");
-    return km_node_set(ctx, node, "lambda", value);
+    KM_TRY(km_node_set(ctx, node, "lambda", value));
+    return km_model_add_number(ctx, model, "kernel ridge", "lambda", lambda);
 }
 
 static KmStatus
@@ -283,7 +284,7 @@ fit(KmContext *ctx, const KmArgs *args, KmNode *node, const KmTable *table, KmMo
     else
         KM_TRY(solve_exactly(ctx, args, &krr, model));
     if (is_given(args, "select"))
-        KM_TRY(write_lambda(ctx, node, krr.lambda));
+        KM_TRY(write_lambda(ctx, node, krr.lambda, model));
     return add_arrays(ctx, &krr, model);
 }
 
@@ -323,7 +324,7 @@ const KmEstimatorType km_estimator_krr = {
         .params = {
             {.name = "kernel", .kinds = KM_KIND_KERNEL, .standard = "rbf", .positional = true},
             {.name = "lambda", .alias = "alpha", .kinds = KM_KIND_NUMBER, .standard = "1", .min = 0,
-             .max = 1e300, .grid = true},
+             .max = 1e300, .grid = true, .positional = true},
             {.name = "center", .kinds = KM_KIND_BOOL, .standard = "true"},
             {.name = "loo", .kinds = KM_KIND_BOOL, .standard = "false"},
             {.name = "select", .kinds = KM_KIND_WORD, .words = criteria},

@@ -245,14 +245,21 @@ bind_given(KmContext *ctx, const KmSignature *signature, const KmNode *call, con
 }
 
 static KmStatus
+parse_standard(KmContext *ctx, const KmParam *param, KmNode **out)
+{
+    KM_TRY(km_spec_parse(ctx, param->standard, strlen(param->standard), out));
+    (*out)->position = KM_NO_POSITION;
+    return KM_OK;
+}
+
+static KmStatus
 bind_default(KmContext *ctx, const KmSignature *signature, const KmParam *param, KmValue *out)
 {
     KmNode *node;
 
     if (param->standard == NULL)
         return KM_OK;
-    KM_TRY(km_spec_parse(ctx, param->standard, strlen(param->standard), &node));
-    node->position = KM_NO_POSITION;
+    KM_TRY(parse_standard(ctx, param, &node));
     return km_param_value(ctx, signature, param, node, out);
 }
 
@@ -339,4 +346,10 @@ km_arg_is(const KmArgs *args, const char *name, const char *word)
     const KmValue *value = km_arg(args, name);
 
     return value->kind == KM_KIND_WORD && strcmp(value->word, word) == 0;
+}
+
+KmStatus
+km_arg_standard(KmContext *ctx, const KmArgs *args, const char *name, KmNode **out)
+{
+    return parse_standard(ctx, &args->signature->params[find_param(args->signature, name)], out);
 }

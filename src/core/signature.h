@@ -80,6 +80,8 @@ extern KmStatus km_signature_bind(KmContext *ctx, const KmSignature *signature, 
 extern const KmValue *km_arg(const KmArgs *args, const char *name);
 extern double km_arg_number(const KmArgs *args, const char *name);
 extern bool km_arg_is(const KmArgs *args, const char *name, const char *word);
+/* The default of a parameter that has one, as syntax. */
+extern KmStatus km_arg_standard(KmContext *ctx, const KmArgs *args, const char *name, KmNode **out);
 
 /* True if name is the signature's name or alias (both lower case). */
 extern bool km_signature_named(const KmSignature *signature, const char *name);

@@ -134,6 +134,8 @@ wrong_kind(const Target *target)
     km_node_fail(target->ctx, target->node, "parameter \"%s\" of %s must be %s%s%s", target->param->name,
                  target->signature->name, kinds, example == NULL ? "" : ", such as ",
                  example == NULL ? "" : example);
+    if (target->param->grid && target->node->kind == KM_NODE_LIST)
+        return km_hint(target->ctx, KM_INVALID, "Several values to choose from are written grid(0.1, 1).");
     if (target->param->kinds != KM_KIND_KERNEL || target->node->kind != KM_NODE_NUMBER)
         return KM_INVALID;
     km_number_print(target->node->number, number);

@@ -96,6 +96,7 @@ FROM (SELECT fit('gp(rbf(length_scale=1) + white(0.2), noise=0.1, method=cg, tol
 SELECT whole_error_of($$SELECT 'gp(method=cg)'::learner$$);
 SELECT whole_error_of($$SELECT 'gp(method=cg, variance=false, optimize=true)'::learner$$);
 SELECT whole_error_of($$SELECT 'gp(rank=20)'::learner$$);
+SELECT e, whole_error_of(format('SELECT %L::learner', e)) FROM unnest('{gp(restarts=3),"gp(bounds=[1, 2])",gp(seed=1),"gp(rbf, 0.1, restarts=0)"}'::text[]) e;
 SELECT whole_error_of($$SELECT kernelml.fit('gp(noise=0, method=cg, variance=false)', x, y) FROM sine$$);
 
 -- Draws (E061): the same for the same seed, others for another one; moments as they should be.
@@ -169,7 +170,8 @@ FROM found,
                                 p[3]::float8 * c)::learner, x, y) AS f
               FROM wave, unnest('{0.99,1,1.01}'::float8[]) a, unnest('{0.99,1,1.01}'::float8[]) b,
                    unnest('{0.99,1,1.01}'::float8[]) c GROUP BY a, b, c) near_by;
-SELECT model_info(m)->>'at_bound' AS at_bound
+-- What a bound stopped is told, and is the bound.
+SELECT model_info(m)->>'at_bound' AS at_bound, model_info(m)->'noise' AS noise
 FROM (SELECT fit('gp(rbf(length_scale=1), optimize=true, bounds=[0.5, 2])', x, y) AS m FROM wave) t;
 -- Row numbers of precomputed kernels are checked, as those of the machines are.
 SELECT e, error_of(format('SELECT fit(%L, x, y) FROM (VALUES (''{1,1,0.5}''::float8[], 0), (''{99,0.5,1}'', 1)) v(x, y)', e))
@@ -177,7 +179,7 @@ FROM unnest('{gp(precomputed),"gp(precomputed, method=cg, variance=false)",gpc(p
 -- A white kernel keeps its variance, and a NOTICE says so.
 SELECT learner(fit('gp(1*rbf(length_scale=1) + white(variance=0.02), optimize=true)', x, y))::text
        ~ 'white\(variance=0.02\)' AS kept FROM wave;
-SELECT error_of($$SELECT fit('gp(optimize=true, bounds=[2, 1])', x, y) FROM wave$$) AS bounds,
+SELECT error_of($$SELECT 'gp(optimize=true, bounds=[2, 1])'::learner$$) AS bounds,
        error_of($$SELECT fit('gp(linear, noise=0, optimize=true)', x, y) FROM wave$$) AS nothing_free;
 -- It can be cancelled.
 SET statement_timeout = '300ms';

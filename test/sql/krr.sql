@@ -41,7 +41,8 @@ SELECT whole_error_of($$SELECT fit('krr', x, '{}'::float8[]) FROM curve$$);
 CREATE TABLE path AS
     SELECT s, g, fit(format('krr(rbf(gamma=1), lambda=%s, select=%s)', g, s)::learner, x, y) AS m
     FROM curve, unnest('{loo,gcv}'::text[]) s, unnest('{"grid(1, 0.01, 0.1)","logspace(-6, 2, 17)"}'::text[]) g GROUP BY s, g;
-SELECT s, g, learner(m), jsonb_array_length(model_info(m) -> 'lambda_path') AS values FROM path ORDER BY s, g;
+SELECT s, g, learner(m), jsonb_array_length(model_info(m) -> 'lambda_path') AS values, model_info(m) -> 'lambda' AS lambda
+FROM path ORDER BY s, g;
 SELECT s, g, (SELECT fit(learner(m), x, y) FROM curve) = fit(learner(m), x, y) AS deterministic,
        model_info(m) ->> 'loo_mse' = model_info(fit(format('krr(rbf(gamma=1), lambda=%s, loo=true)', substring(learner(m)::text FROM 'lambda=([^,]*)'))::learner, x, y)) ->> 'loo_mse' AS facts
 FROM path, curve GROUP BY s, g, m ORDER BY s, g;
@@ -53,6 +54,7 @@ FROM path, jsonb_array_elements(model_info(m) -> 'lambda_path') p,
 GROUP BY s, g ORDER BY s, g;
 SELECT whole_error_of($$SELECT 'krr(select=loo)'::learner$$);
 SELECT whole_error_of($$SELECT 'krr(lambda=1, select=gcv)'::learner$$);
+SELECT whole_error_of($$SELECT 'krr(rbf, [1, 2], select=gcv)'::learner$$);
 SELECT whole_error_of($$SELECT 'krr(lambda=grid(1, 2), select=aic)'::learner$$);
 SELECT whole_error_of($$SELECT fit('krr(lambda=grid(1, 2))', x, y) FROM curve$$);
 SELECT whole_error_of($$SELECT fit('krr(rbf(gamma=grid(1, 2)), lambda=grid(1, 2), select=loo)', x, y) FROM curve$$);

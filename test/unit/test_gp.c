@@ -259,7 +259,7 @@ static void
 test_optimum(void **state)
 {
     enum { N = 80 };
-    const char *text = "gp(1*matern(nu=2.5, length_scale=1), optimize=true, restarts=1)";
+    const char *text = "gp(1*matern(nu=2.5, length_scale=1), optimize=true, restarts=1, bounds=[1e-6, 1e6])";
     const double *x = uniforms(N, 0, 10, 12), step = 1e-4;
     double *y = uniforms(N, -0.3, 0.3, 13), scale, length, noise, best;
     KmModel *model, *again;
@@ -282,7 +282,89 @@ test_optimum(void **state)
         assert_true(fabs(likelihood_of(scale, length, noise * exp(i * step), N, x, y) - best) < 1e-6);
     }
     assert_true(best > likelihood_of(1, 1, 0.1, N, x, y));
-    assert_true(fact(model, "converged") == 1.0);
+    assert_true(fact(model, "converged") == 1.0 && fact(model, "noise") == noise);
+}
+
+static char notice[400];
+
+static void
+keep_notice(KmContext *context, const char *message)
+{
+    (void) context;
+    snprintf(notice, sizeof notice, "%s", message);
+}
+
+/* A value that a bound stopped is the bound, not what the exponential of its logarithm rounds to. */
+static void
+test_bounds(void **state)
+{
+    enum { N = 40 };
+    const double *x = uniforms(N, 0, 10, 20);
+    double *y = uniforms(N, -1, 1, 21), scale, length;
+    KmModel *model;
+
+    (void) state;
+    for (size_t i = 0; i < N; i++)
+        y[i] = 5e3 * (sin(x[i]) + y[i]);
+    ctx->notice = keep_notice;
+    model = fit("gp(1*rbf(length_scale=1), optimize=true)", N, 1, x, y, NULL);
+    assert_int_equal(sscanf(model->learner, "gp(%lf*rbf(length_scale=%lf)", &scale, &length), 2);
+    assert_true(scale == 1e5 && fact(model, "noise") == 1e5);
+    assert_string_equal(km_model_fact(model, "at_bound")->text,
+                        "value of constant (part 1) (upper), noise (upper)");
+    assert_string_equal(notice, "gp: value of constant (part 1) (upper), noise (upper) stopped at a bound of "
+                        "[1e-05, 100000]; give wider bounds, or scale y");
+    *notice = '\0';
+    model = fit("gp(1*rbf(length_scale=1), optimize=true, bounds=[1e-5, 1e15])", N, 1, x, y, NULL);
+    assert_null(km_model_fact(model, "at_bound"));
+    assert_string_equal(notice, "");
+}
+
+/* Weights of one size are another unit of noise: the same maximum, noise times the weight. */
+static void
+test_large_weights(void **state)
+{
+    enum { N = 60 };
+    const double *x = uniforms(2 * N, -3, 3, 22);
+    double *y = uniforms(N, -1, 1, 23), *w = new_doubles(N);
+    KmModel *one, *many;
+
+    (void) state;
+    for (size_t i = 0; i < N; i++)
+    {
+        y[i] += 2 * sin(x[2 * i]) * x[2 * i + 1];
+        w[i] = 1e9;
+    }
+    one = fit("gp(1*rbf(length_scale=1), optimize=true, bounds=[1e-5, 1e12])", N, 2, x, y, NULL);
+    many = fit("gp(1*rbf(length_scale=1), optimize=true, bounds=[1e-5, 1e12])", N, 2, x, y, w);
+    assert_close(fact(many, "log_marginal_likelihood"), fact(one, "log_marginal_likelihood"), 1e-7);
+    assert_close(fact(many, "noise"), 1e9 * fact(one, "noise"), 1e-3);
+}
+
+/* Options without effect are refused when typed; not what the learner of a model has written out. */
+static void
+test_options(void **state)
+{
+    static const char *const bad[][2] = {
+        {"gp(restarts=3)", "gp: restarts goes with optimize=true only"},
+        {"gp(bounds=[1, 2])", "gp: bounds goes with optimize=true only"},
+        {"gp(optimize=false, seed=1)", "gp: seed goes with optimize=true only"},
+        {"gp(optimize=true, bounds=[2, 1])", "gp: bounds must be two numbers, the lower one first"},
+        {"gp(optimize=true, bounds=[1, 2, 3])", "gp: bounds must be two numbers, the lower one first"},
+        {"gp(optimize=true, noise=grid(1, 2))", "gp: optimize=true finds the noise, and takes no grid of it"},
+        {"gp(optimize=true, method=cg)", "gp: optimize goes with method=exact only"},
+        {"gp(loo=true, method=cg)", "gp: loo goes with method=exact only"},
+    };
+    KmLearner *learner;
+
+    (void) state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    {
+        assert_int_equal(km_learner_parse(ctx, bad[i][0], strlen(bad[i][0]), &learner), KM_INVALID);
+        assert_string_equal(ctx->message, bad[i][1]);
+    }
+    learner_of("gp(optimize=true, restarts=3, bounds=[1, 2], seed=1)");
+    learner_of("gp(optimize=false, restarts=0, bounds=[0.00001, 1e5], seed=0)");
 }
 
 /* ---- limits, cancellation, bad models ---- */
@@ -301,6 +383,9 @@ test_limits(void **state)
     assert_non_null(strstr(ctx->hint, "variance=false"));
     ctx->max_bytes = (size_t) 1 << 30;
     assert_int_equal(try_fit("gp(variance=false)", &all, &model), KM_MEMORY);
+    assert_non_null(strstr(ctx->hint, "Use gp(..., method=cg, variance=false)"));
+    assert_int_equal(try_fit("gp(variance=false, optimize=true)", &all, &model), KM_MEMORY);
+    assert_non_null(strstr(ctx->hint, "Optimize on a sample of the rows"));
     assert_true(ctx->peak_bytes < peak + 10 * N);
 }
 
@@ -355,6 +440,8 @@ test_jitter(void **state)
     assert_true(fact(model, "jitter") > 0.0);
     assert_int_equal(try_fit("gp(rbf(gamma=1), noise=0)", &table, &model), KM_SINGULAR);
     assert_non_null(strstr(ctx->hint, "noise > 0"));
+    assert_int_equal(try_fit("gp(1*poly, noise=0, optimize=true)", &table, &model), KM_SINGULAR);
+    assert_non_null(strstr(ctx->hint, "noise > 0"));
 }
 
 int
@@ -368,6 +455,9 @@ main(void)
         TEST(test_inverse),
         TEST(test_maximise),
         TEST(test_optimum),
+        TEST(test_bounds),
+        TEST(test_large_weights),
+        TEST(test_options),
         TEST(test_limits),
         TEST(test_cancelling),
         TEST(test_bad_models),

@@ -67,6 +67,7 @@ check_path(size_t count, const char *criterion, const char *fact_name, bool weig
             best = single;
         }
     }
+    assert_true(fact(chosen, "lambda") == km_arg_number(&learner_of(best->learner)->args, "lambda"));
     assert_true(fact(chosen, "loo_mse") == fact(best, "loo_mse"));
     assert_true(fact(chosen, "gcv") == fact(best, "gcv"));
     assert_memory_equal(km_model_array(chosen, "coef")->data, km_model_array(best, "coef")->data,

@@ -35,6 +35,8 @@ test_canonical_text(void **unused)
         {"svc(c=1)", "svc(c=1)"},
         {"scale | (minmax | krr(rbf, alpha=1e-3))", "scale | minmax | krr(rbf, lambda=0.001)"},
         {"impute(0)|ridge(alpha=2)", "impute(value=0) | ridge(lambda=2)"},
+        {"krr(rbf, 0.1)", "krr(rbf, lambda=0.1)"},
+        {"gp(2*rbf, 0.1)", "gp(2*rbf, noise=0.1)"},
         {"impute | rff(rbf*0.5, 64) | ridge",
          "impute | rff(rbf*0.5, n_components=64) | ridge"},
     };
@@ -68,6 +70,7 @@ test_text_errors(void **unused)
         {"svc(rbff)", "unknown kernel \"rbff\"", "rbf"},
         {"scale | krr(rbf(gama=2))", "unknown parameter \"gama\" of kernel rbf", "gamma"},
         {"krr(lambda=-1)", "\"lambda\" of krr", ""},
+        {"krr(lambda=[0.1, 1], select=loo)", "\"lambda\" of krr must be a number", "grid(0.1, 1)"},
         {"scale(3)", "too many arguments without a name for step scale", "mean, sd"},
     };
     KmContext *ctx = km_context_create(SIZE_MAX);
