@@ -66,7 +66,7 @@ geometric_mean(double a, double b)
     return product >= DBL_MIN && product <= DBL_MAX ? sqrt(product) : sqrt(a) * sqrt(b);
 }
 
-/* Written so that NaN stays NaN. */
+/* Written so that NaN stays NaN; of a row that is too large for k(x,x) to be finite nothing is known. */
 static void
 normalize(const KmKernel *kernel, const KmPairs *pairs, double *v)
 {
@@ -74,7 +74,11 @@ normalize(const KmKernel *kernel, const KmPairs *pairs, double *v)
     const double *z_self = pairs->z_self + kernel->normal * pairs->z_stride;
 
     for (size_t j = 0; j < pairs->n; j++)
-        v[j] = x_self <= 0 || z_self[j] <= 0 ? 0 : v[j] / geometric_mean(x_self, z_self[j]);
+    {
+        double mean = geometric_mean(x_self, z_self[j]);
+
+        v[j] = x_self <= 0 || z_self[j] <= 0 ? 0 : mean <= DBL_MAX ? v[j] / mean : NAN;
+    }
 }
 
 /* The diagonal of normalize: 1 or 0; keeps the child's. */
@@ -85,7 +89,7 @@ normalize_self(const KmKernel *kernel, const KmPairs *pairs, double *v)
 
     memcpy(z_self, v, pairs->n * sizeof *v);
     for (size_t j = 0; j < pairs->n; j++)
-        v[j] = v[j] <= 0 ? 0 : v[j] > 0 ? 1 : v[j];
+        v[j] = v[j] <= 0 ? 0 : v[j] <= DBL_MAX ? 1 : NAN;
 }
 
 typedef void (*Finish)(const KmKernel *kernel, const KmPairs *pairs, double *v);

@@ -6,11 +6,12 @@
  *   scale   1 / (d v), v the population variance of all entries
  *   median  1 / (2 m^2), m the median Euclidean distance; 1 / m_1 for kernels of the 1-norm
  *
- * d and the entries count after dims; weights count as repetitions.  1 where the variance or median is 0,
- * or the result is no positive number of double precision.
+ * d and the entries count after dims; weights count as repetitions.  1 where the variance or median is 0, or so
+ * small that the result is infinite; an error where they are too large.
  */
 #include "kernel_types.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -239,26 +240,26 @@ distance_of(KmPairwise what, double value)
     return what == KM_PAIR_SQDIST ? sqrt(value) : value;
 }
 
-/* zero: the weight of the pairs of equal rows.  Distances of others may underflow to 0 as well. */
+/* zero: the weight of the pairs of equal rows.  Distances of others may underflow to 0 as well.  Where most are
+ * 0, the median of the rest. */
 static KmStatus
 median_of(KmContext *ctx, size_t n, Pair *pair, double zero, KmPairwise what, double *out)
 {
     Split split = split_pairs(n, pair, 0);
-    double all, lower, upper;
+    double rest = split.weight_beyond, lower = 0, upper = split.next;
 
+    zero += split.weight_within;
     *out = 0;
-    if (split.next == INFINITY)
+    if (rest == 0)
         return KM_OK;
-    all = zero + split.weight_within + split.weight_beyond;
-    KM_TRY(middle_pair(ctx, n, pair, zero, all / 2, &lower, &upper));
+    if (zero != rest)
+        KM_TRY(middle_pair(ctx, n - split.within, pair + split.within, zero < rest ? zero : 0,
+                           zero < rest ? (zero + rest) / 2 : rest / 2, &lower, &upper));
     *out = (distance_of(what, lower) + distance_of(what, upper)) / 2;
-    if (*out > 0)
+    if (isfinite(*out))
         return KM_OK;
-    split = split_pairs(n, pair, 0);
-    KM_TRY(middle_pair(ctx, n - split.within, pair + split.within, 0, split.weight_beyond / 2, &lower,
-                       &upper));
-    *out = (distance_of(what, lower) + distance_of(what, upper)) / 2;
-    return KM_OK;
+    km_fail(ctx, KM_RANGE, "the median distance of the rows is too large for double precision");
+    return km_hint(ctx, KM_RANGE, "Scale the features first.");
 }
 
 static KmStatus
@@ -325,7 +326,12 @@ gamma_of_word(KmContext *ctx, const Rows *rows, KmPairwise distance, const char 
         if (strcmp(words[i].word, word) == 0)
             KM_TRY(words[i].gamma(ctx, rows, distance, out));
     }
-    if (!(isnormal(*out) && *out > 0))
+    if (!(*out >= DBL_MIN))
+    {
+        km_fail(ctx, KM_RANGE, "gamma=%s: the rows spread too widely for double precision", word);
+        return km_hint(ctx, KM_RANGE, "Scale the features first.");
+    }
+    if (!isfinite(*out))
         *out = 1;
     return KM_OK;
 }

@@ -56,16 +56,27 @@ find_centre(KmContext *ctx, size_t n, KmLeafPoints *points)
     return KM_OK;
 }
 
-static KmStatus
-check_norm(KmContext *ctx, size_t row, double norm, const KmLeafPoints *points)
+static double
+largest_in_row(const KmLeafPoints *points, size_t i)
 {
+    const double *row = points->rows + i * points->width;
+
+    return fabs(row[cblas_idamax(points->width, row, 1)]);
+}
+
+/* Of n rows.  The one to blame has the largest value: it draws the centre away from the others. */
+static KmStatus
+check_norm(KmContext *ctx, double norm, size_t n, const KmLeafPoints *points)
+{
+    size_t worst = 0;
+
     if (norm <= LARGEST_NORM)
         return KM_OK;
-    km_fail(ctx, KM_RANGE, "feature values of row %zu are too large: their squares overflow", row + 1);
+    for (size_t i = 1; i < n; i++)
+        worst = largest_in_row(points, i) > largest_in_row(points, worst) ? i : worst;
+    km_fail(ctx, KM_RANGE, "feature values of row %zu are too large: their squares overflow", worst + 1);
     km_detail(ctx, KM_RANGE, "The largest in absolute value is %g, as the kernel \"%s\" sees it.",
-              fabs(points->rows[row * points->width +
-                                cblas_idamax(points->width, points->rows + row * points->width, 1)]),
-              points->leaf->type->signature.name);
+              largest_in_row(points, worst), points->leaf->type->signature.name);
     return km_hint(ctx, KM_RANGE, "Scale the features first.");
 }
 
@@ -84,7 +95,7 @@ set_centred(KmContext *ctx, size_t n, KmLeafPoints *points)
         for (size_t k = 0; k < width; k++)
             row[k] = points->rows[i * width + k] - points->centre[k];
         points->norms[i] = cblas_ddot(width, row, 1, row, 1);
-        KM_TRY(check_norm(ctx, i, points->norms[i], points));
+        KM_TRY(check_norm(ctx, points->norms[i], n, points));
     }
     return KM_OK;
 }
@@ -97,7 +108,7 @@ check_squares(KmContext *ctx, size_t n, const KmLeafPoints *points)
         const double *row = points->rows + i * points->width;
 
         KM_TRY(km_poll_row(ctx, i, points->width));
-        KM_TRY(check_norm(ctx, i, cblas_ddot(points->width, row, 1, row, 1), points));
+        KM_TRY(check_norm(ctx, cblas_ddot(points->width, row, 1, row, 1), n, points));
     }
     return KM_OK;
 }

@@ -139,12 +139,15 @@ points_of(KmContext *ctx, const KmKernel *kernel, size_t n, size_t d, const doub
     return points;
 }
 
+/* What no value can hold is that error, whatever the cap; memory is taken where it is first touched. */
 Datum
 kml_kernel_values_make(KmContext *ctx, size_t rows, size_t columns, double **out)
 {
+    Datum result = kml_matrix_make(rows, columns, out);
+
     kml_check(ctx, km_reserve(ctx, 8.0 * rows * columns, psprintf("a kernel matrix of %zu x %zu", rows, columns),
                               "Use fewer rows, or raise kernelml.max_memory."));
-    return kml_matrix_make(rows, columns, out);
+    return result;
 }
 
 PG_FUNCTION_INFO_V1(kml_kernel_matrix);

@@ -29,6 +29,19 @@ SELECT median_distance(ARRAY[v, 0]) FROM unnest('{1,2,5,NULL}'::float8[]) v WHER
 SELECT median_distance(x) AS some FROM (VALUES ('{0,0}'::float8[]), (NULL), ('{3,4}')) v(x);
 SELECT median_distance('{1}') IS NULL AS one_row, (SELECT median_distance(ARRAY[1.0]) FROM pg_class WHERE false) IS NULL AS no_rows;
 SELECT median_distance('{7}') AS equal_rows FROM generate_series(1, 5);
+-- Equal rows are pairs at distance 0: half of the pairs, most of them (then the median of the rest), fewer.
+SELECT (SELECT median_distance(ARRAY[v]) FROM unnest('{0,0,0,1}'::float8[]) v) AS half,
+    (SELECT median_distance(ARRAY[v]) FROM unnest('{0,0,0,0,0,0,0,0,100,103,0.001}'::float8[]) v) AS most,
+    (SELECT median_distance(ARRAY[v]) FROM unnest('{0,0,0,0,0,0,1,5,9}'::float8[]) v) AS fewer;
+SELECT whole_error_of($$SELECT median_distance(ARRAY[v]) FROM unnest('{0,1e200}'::float8[]) v$$) AS median,
+    whole_error_of($$SELECT learner(fit('krr(laplacian(gamma=median))', ARRAY[v], v)) FROM unnest('{0,1e308,-1e308}'::float8[]) v$$)
+        AS gamma, whole_error_of($$SELECT fit('krr(laplacian(gamma=scale))', ARRAY[v], 1) FROM unnest('{0,1,1e200}'::float8[]) v$$) AS scale;
+-- The row to blame is the largest, though it moves the mean away from the others.
+SELECT whole_error_of($$SELECT kernel_matrix('rbf(gamma=1)', '{{2},{1},{1e200}}')$$);
+-- A row that is too large for k(x,x) has no normalised values.
+SELECT whole_error_of($$SELECT kernel_value('normalize(linear)', '{1e200}', '{1}')$$) AS value,
+    whole_error_of($$SELECT gram('normalize(poly(degree=3))', ARRAY[v]) FROM unnest('{1e52,1}'::float8[]) v$$) AS gram,
+    whole_error_of($$SELECT predict(fit('krr(normalize(linear + 1))', ARRAY[i], i), '{1e160}') FROM generate_series(1, 5) i$$) AS predict;
 SELECT count(DISTINCT m) AS any_order FROM (
     SELECT median_distance(ARRAY[sin(i), cos(3 * i)] ORDER BY i) AS m FROM generate_series(1, 2500) i UNION ALL
     SELECT median_distance(ARRAY[sin(i), cos(3 * i)] ORDER BY -i) FROM generate_series(1, 2500) i) t;

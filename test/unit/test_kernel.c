@@ -350,7 +350,7 @@ test_resolve_words(void **state)
                         "+ rbf(gamma=3)");
 }
 
-/* Zero, vanishing and overflowing variances give gamma = 1. */
+/* Zero and vanishing variances give gamma = 1, overflowing ones an error. */
 static void
 test_resolve_degenerate(void **state)
 {
@@ -362,7 +362,14 @@ test_resolve_degenerate(void **state)
     assert_string_equal(resolved(*state, "laplacian(median)", 4, 2, equal, NULL), "laplacian(gamma=1)");
     assert_string_equal(resolved(*state, "rbf", 2, 1, tiny, NULL), "rbf(gamma=1)");
     assert_string_equal(resolved(*state, "rbf(median)", 2, 1, tiny, NULL), "rbf(gamma=1)");
-    assert_string_equal(resolved(*state, "rbf", 2, 1, huge, NULL), "rbf(gamma=1)");
+    for (size_t i = 0; i < 2; i++)
+    {
+        KmKernel *kernel;
+        const char *text = i == 0 ? "laplacian(scale)" : "rbf(median)";
+
+        assert_int_equal(km_kernel_parse(*state, text, strlen(text), &kernel), KM_OK);
+        assert_int_equal(km_kernel_resolve(*state, kernel, 2, 1, huge, NULL), KM_RANGE);
+    }
     assert_string_equal(resolved(*state, "laplacian(median)", 5, 1, mostly_equal, NULL),
                         "laplacian(gamma=1)");
     assert_string_equal(resolved(*state, "rbf(length_scale=median)", 5, 1, mostly_equal, NULL),

@@ -199,6 +199,8 @@ test_normalize_edges(void **state)
     assert_near(value(*state, "normalize(linear)", 2, huge, x), 1, 1e-15);
     assert_near(value(*state, "normalize(linear)", 2, huge, huge), 1, 1e-15);
     assert_near(value(*state, "normalize(linear)", 2, tiny, tiny), 1, 1e-15);
+    assert_true(isnan(value(*state, "normalize(poly)", 2, huge, x)));
+    assert_true(isnan(value(*state, "normalize(poly)", 2, x, huge)));
     for (int i = 0; i < 200; i++)
     {
         double row[3];
