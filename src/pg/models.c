@@ -106,12 +106,11 @@ check_texts(const KmModel *model)
 static bool
 is_compressed(struct varlena *raw)
 {
-    struct varatt_external pointer;
+    Datum value = PointerGetDatum(raw);
 
     if (!VARATT_IS_EXTERNAL_ONDISK(raw))
         return VARATT_IS_COMPRESSED(raw);
-    VARATT_EXTERNAL_GET_POINTER(pointer, raw);
-    return VARATT_EXTERNAL_IS_COMPRESSED(pointer);
+    return toast_datum_size(value) < toast_raw_datum_size(value) - VARHDRSZ;
 }
 
 static struct varlena *
