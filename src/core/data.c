@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "bits.h"
+
 #define SHORT_RUN 32            /* sorted by insertion */
 #define POLL_WORK 65536         /* elements between polls: a cache miss each, about 6 ms */
 
@@ -41,20 +43,13 @@ typedef struct Sorter
 double
 km_missing(void)
 {
-    const uint64_t bits = KM_MISSING_BITS;
-    double value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return km_from_bits(KM_MISSING_BITS);
 }
 
 bool
 km_is_missing(double value)
 {
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits == KM_MISSING_BITS;
+    return km_bits_of(value) == KM_MISSING_BITS;
 }
 
 uint64_t
@@ -64,11 +59,7 @@ km_row_hash(size_t d, const double *x)
 
     for (size_t k = 0; k < d; k++)
     {
-        double value = x[k] + 0.0;
-        uint64_t bits;
-
-        memcpy(&bits, &value, sizeof bits);
-        hash = (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+        hash = (hash ^ km_bits_of(x[k] + 0.0)) * UINT64_C(0x9e3779b97f4a7c15);
         hash = (hash ^ (hash >> 32)) * UINT64_C(0xd6e8feb86659fd93);
         hash ^= hash >> 32;
     }
@@ -132,10 +123,8 @@ static uint64_t
 ordered_key(double value)
 {
     const uint64_t sign = UINT64_C(1) << 63;
-    uint64_t bits;
+    uint64_t bits = km_bits_of(value + 0.0);
 
-    value += 0.0;
-    memcpy(&bits, &value, sizeof bits);
     return bits & sign ? ~bits : bits | sign;
 }
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bits.h"
 #include "sizes.h"
 
 typedef struct Reader
@@ -61,7 +62,7 @@ take_double(Reader *reader, double *out)
     uint64_t bits;
 
     KM_TRY(take_unsigned(reader, 8, &bits));
-    memcpy(out, &bits, sizeof bits);
+    *out = km_from_bits(bits);
     return KM_OK;
 }
 
@@ -111,11 +112,7 @@ view_doubles(KmContext *ctx, size_t n, unsigned char *bytes, double **out)
 #else
     KM_TRY(km_alloc(ctx, n, out));
     for (size_t i = 0; i < n; i++)
-    {
-        uint64_t bits = read_unsigned(bytes + i * sizeof **out, sizeof **out);
-
-        memcpy(*out + i, &bits, sizeof bits);
-    }
+        (*out)[i] = km_from_bits(read_unsigned(bytes + i * sizeof **out, sizeof **out));
 #endif
     return KM_OK;
 }

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "bits.h"
 #include "sizes.h"
 
 #define SECTION_BYTES 16        /* of a section's own header */
@@ -51,10 +52,7 @@ put_padding(Writer *writer)
 static void
 put_double(Writer *writer, double value)
 {
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    put_unsigned(writer, 8, bits);
+    put_unsigned(writer, 8, km_bits_of(value));
 }
 
 /* The bytes of numbers in memory are those of the format on most machines. */

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bits.h"
 #include "columns.h"
 #include "data.h"
 #include "sample.h"
@@ -170,25 +171,6 @@ split_pairs(size_t n, Pair *pair, double limit)
     return split;
 }
 
-/* Bits of non-negative doubles are ordered as their values. */
-static uint64_t
-bits_of(double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static double
-from_bits(uint64_t bits)
-{
-    double value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static void
 find_range(size_t n, const Pair *pair, double *least, double *most)
 {
@@ -201,9 +183,9 @@ find_range(size_t n, const Pair *pair, double *least, double *most)
     }
 }
 
-/* The distance up to which pairs weigh `half`, by bisection over the bits of the answer, where each pass sees
- * only the pairs that may still be it; `below`: the weight of what comes before them all.  Between two
- * distances, the lower and the upper one. */
+/* The distance up to which pairs weigh `half`, by bisection over the bits of the answer, which are ordered as
+ * the values of doubles that are not negative; each pass sees only the pairs that may still be it.  `below`:
+ * the weight of what comes before them all.  Between two distances, the lower and the upper one. */
 static KmStatus
 middle_pair(KmContext *ctx, size_t n, Pair *pair, double below, double half, double *lower, double *upper)
 {
@@ -211,12 +193,12 @@ middle_pair(KmContext *ctx, size_t n, Pair *pair, double below, double half, dou
     uint64_t low, high;
 
     find_range(n, pair, &least, &most);
-    low = bits_of(least);
-    high = bits_of(most);
+    low = km_bits_of(least);
+    high = km_bits_of(most);
     while (low < high)
     {
         uint64_t middle = low + (high - low) / 2;
-        Split split = split_pairs(n, pair, from_bits(middle));
+        Split split = split_pairs(n, pair, km_from_bits(middle));
         bool is_within = below + split.weight_within >= half;
 
         KM_TRY(km_poll(ctx));
@@ -228,7 +210,7 @@ middle_pair(KmContext *ctx, size_t n, Pair *pair, double below, double half, dou
         pair += is_within ? 0 : split.within;
         n = is_within ? split.within : n - split.within;
     }
-    *lower = *upper = from_bits(low);
+    *lower = *upper = km_from_bits(low);
     if (below + split_pairs(n, pair, *lower).weight_within == half)
         *upper = beyond;
     return KM_OK;

@@ -6,20 +6,12 @@
 
 #include <string.h>
 
+#include "bits.h"
 #include "simd.h"
 #include "sizes.h"
 #include "simd/panel_ops.h"
 
 #define HALF 32                 /* bits */
-
-static uint64_t
-bits_of(double x)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
 
 /* Elements from one panel to the next. */
 static size_t
@@ -38,7 +30,7 @@ has_upper_halves_only(KmContext *ctx, size_t n, size_t d, const double *z, bool 
     {
         KM_TRY(km_poll_row(ctx, j, d));
         for (size_t k = 0; k < d; k++)
-            bits |= bits_of(z[k]);
+            bits |= km_bits_of(z[k]);
     }
     *out = (uint32_t) bits == 0;
     return KM_OK;
@@ -60,10 +52,10 @@ fill_narrow(size_t rows, size_t d, const double *z, double *data)
     for (size_t k = 0; k < d; k += 2)
         for (size_t j = 0; j < KM_PANEL_WIDTH; j++, data++)
         {
-            uint64_t word = j < rows ? bits_of(z[j * d + k]) : 0;
+            uint64_t word = j < rows ? km_bits_of(z[j * d + k]) : 0;
 
             if (j < rows && k + 1 < d)
-                word |= bits_of(z[j * d + k + 1]) >> HALF;
+                word |= km_bits_of(z[j * d + k + 1]) >> HALF;
             memcpy(data, &word, sizeof word);
         }
 }
@@ -113,14 +105,11 @@ km_panel_element(const KmPanel *panel, size_t j, size_t k)
 {
     const double *row = panel->data + j / KM_PANEL_WIDTH * pitch_of(panel) + j % KM_PANEL_WIDTH;
     uint64_t word;
-    double element;
 
     if (!panel->narrow)
         return row[k * KM_PANEL_WIDTH];
-    memcpy(&word, row + k / 2 * KM_PANEL_WIDTH, sizeof word);
-    word = k % 2 == 0 ? word >> HALF << HALF : word << HALF;
-    memcpy(&element, &word, sizeof element);
-    return element;
+    word = km_bits_of(row[k / 2 * KM_PANEL_WIDTH]);
+    return km_from_bits(k % 2 == 0 ? word >> HALF << HALF : word << HALF);
 }
 
 void

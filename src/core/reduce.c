@@ -7,7 +7,8 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
+
+#include "bits.h"
 
 __extension__ typedef unsigned __int128 uint128;
 __extension__ typedef __int128 int128;
@@ -68,11 +69,8 @@ scale_by_pi_half(uint128 fraction, double *r, double *low)
 int
 km_reduce_angle(double x, double *r, double *low)
 {
-    uint64_t bits;
+    uint64_t bits = km_bits_of(x), rest;
     uint128 high;
-    uint64_t rest;
-
-    memcpy(&bits, &x, sizeof bits);
     int exponent = (int) (bits >> 52 & 0x7ff) - 1075;
 
     quarter_turns((bits & 0xfffffffffffff) | 0x10000000000000, exponent, &high, &rest);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "numbers.h"
-#include "simd.h"
+#include "variants.h"
 #include "simd/histogram_ops.h"
 
 #define MOST_COLUMNS 40
@@ -103,17 +103,10 @@ check_nan(const KmHistogramOps *ops)
 static void
 test_sums_have_the_bits_of_plain_loops(void **unused)
 {
-    const KmHistogramOps *ops[3] = {&km_histogram_ops_base};
-    size_t count = 1;
+    static const KmHistogramOps *const ops[] = VARIANTS(km_histogram_ops);
 
     (void) unused;
-#if defined(__x86_64__)
-    if (KM_HAS_AVX2())
-        ops[count++] = &km_histogram_ops_avx2;
-    if (KM_HAS_AVX512())
-        ops[count++] = &km_histogram_ops_avx512;
-#endif
-    for (size_t t = 0; t < count; t++)
+    for (size_t t = 0; t < n_variants(); t++)
     {
         check(ops[t]);
         check_nan(ops[t]);

@@ -13,28 +13,13 @@
 
 #include "numbers.h"
 #include "panel.h"
-#include "simd.h"
 #include "triangle.h"
+#include "variants.h"
 #include "simd/panel_ops.h"
 
 #define CANARY 12345.0
-#define MAX_TABLES 3
 
-/* The tables that this CPU can run. */
-static size_t
-tables(const KmPanelOps *out[MAX_TABLES])
-{
-    size_t count = 0;
-
-    out[count++] = &km_panel_ops_base;
-#if defined(__x86_64__)
-    if (KM_HAS_AVX2())
-        out[count++] = &km_panel_ops_avx2;
-    if (KM_HAS_AVX512())
-        out[count++] = &km_panel_ops_avx512;
-#endif
-    return count;
-}
+static const KmPanelOps *const ops[] = VARIANTS(km_panel_ops);
 
 static double
 one_nan(double x)
@@ -133,15 +118,14 @@ check_pairs(const KmPanelOps *ops, const KmPanel *panel, KmPairwise what, size_t
 static void
 check_shape_of(KmContext *ctx, uint64_t *state, size_t m, size_t n, size_t d, bool wild, bool narrow)
 {
-    const KmPanelOps *ops[MAX_TABLES];
-    size_t count = tables(ops), j0 = n > 8 ? next_bits(state) % (n / 8) * 8 : 0;
+    size_t j0 = n > 8 ? next_bits(state) % (n / 8) * 8 : 0;
     double *x = random_numbers(state, m * d, wild);
     double *z = (narrow ? narrow_numbers : random_numbers)(state, n * d, wild);
     KmPanel panel;
 
     assert_int_equal(km_panel_create(ctx, n, d, z, &panel), KM_OK);
     assert_true(panel.narrow == narrow || (wild && !narrow));
-    for (size_t t = 0; t < count; t++)
+    for (size_t t = 0; t < n_variants(); t++)
         for (int what = 0; what < KM_PAIR_COUNT; what++)
         {
             check_pairs(ops[t], &panel, (KmPairwise) what, m, x, z, 0);
@@ -282,7 +266,6 @@ test_products_go_on_as_plain_loops(void **unused)
 {
     enum { D = 19 };
     KmContext *ctx = km_context_create(SIZE_MAX);
-    const KmPanelOps *ops[MAX_TABLES];
     uint64_t state = 5;
 
     (void) unused;
@@ -292,7 +275,7 @@ test_products_go_on_as_plain_loops(void **unused)
         KmPanel panel;
 
         assert_int_equal(km_panel_create_wide(ctx, n, D, z, &panel), KM_OK);
-        for (size_t t = 0, count = tables(ops); t < count; t++)
+        for (size_t t = 0; t < n_variants(); t++)
             for (size_t m = 0; m <= 17; m += 1 + m / 3)
                 for (size_t k0 = 0; k0 < D; k0 += 6)
                     check_products(ops[t], &panel, z, &state, m, k0, next_bits(&state) % (D - k0 + 1),
@@ -370,11 +353,10 @@ check_dots(const KmPanelOps *ops, uint64_t *state, size_t m, size_t n, bool wild
 static void
 test_dots_have_the_bits_of_plain_loops(void **unused)
 {
-    const KmPanelOps *ops[MAX_TABLES];
     uint64_t state = 4;
 
     (void) unused;
-    for (size_t t = 0, count = tables(ops); t < count; t++)
+    for (size_t t = 0; t < n_variants(); t++)
     {
         for (size_t m = 0; m <= 19; m++)
             for (size_t n = 0; n <= 40; n++)
@@ -387,13 +369,12 @@ test_dots_have_the_bits_of_plain_loops(void **unused)
 static void
 test_padding_keeps_negative_zero(void **unused)
 {
-    const KmPanelOps *ops[MAX_TABLES];
     double a[16], b[16];
 
     (void) unused;
     for (size_t j = 0; j < 16; j++)
         a[j] = 1e-200, b[j] = -1e-200;
-    for (size_t t = 0, count = tables(ops); t < count; t++)
+    for (size_t t = 0; t < n_variants(); t++)
         for (size_t n = 8; n <= 16; n++)
             assert_bits(dot(ops[t], n, a, b), -0.0);
 }
@@ -476,11 +457,10 @@ static void
 test_substitution_has_the_bits_of_plain_loops(void **unused)
 {
     KmContext *ctx = km_context_create(SIZE_MAX);
-    const KmPanelOps *ops[MAX_TABLES];
     uint64_t state = 5;
 
     (void) unused;
-    for (size_t t = 0, count = tables(ops); t < count; t++)
+    for (size_t t = 0; t < n_variants(); t++)
         for (size_t n = 0; n <= 70; n += n < 20 ? 1 : 7)
             for (size_t m = 0; m <= 9; m += 3)
                 check_substitution(ctx, ops[t], &state, m, n);

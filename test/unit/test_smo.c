@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "numbers.h"
-#include "simd.h"
+#include "variants.h"
 #include "simd/thin_ops.h"
 #include "smo.h"
 #include "smo_ops.h"
@@ -739,17 +739,6 @@ static const struct
     {&km_smo_ops_avx512, &km_thin_ops_avx512},
 #endif
 };
-
-/* How many of them this CPU can run. */
-static size_t
-n_variants(void)
-{
-#if defined(__x86_64__)
-    return KM_HAS_AVX512() ? 3 : KM_HAS_AVX2() ? 2 : 1;
-#else
-    return 1;
-#endif
-}
 
 typedef struct Arrays
 {

@@ -7,7 +7,7 @@
 #include <float.h>
 
 #include "polling.h"
-#include "simd.h"
+#include "variants.h"
 #include "simd/tile_ops.h"
 
 static double *
@@ -516,33 +516,19 @@ test_rows_without_usual_values(void **state)
 
 /* ---- the inner loops of every instruction set ---- */
 
-static size_t
-tables(const KmTileOps *out[3])
-{
-    size_t count = 0;
-
-    out[count++] = &km_tile_ops_base;
-#if defined(__x86_64__)
-    if (KM_HAS_AVX2())
-        out[count++] = &km_tile_ops_avx2;
-    if (KM_HAS_AVX512())
-        out[count++] = &km_tile_ops_avx512;
-#endif
-    return count;
-}
+static const KmTileOps *const ops[] = VARIANTS(km_tile_ops);
 
 /* Every shape up to two vectors and a rest; what lies around is not written. */
 static void
 test_transpose(void **state)
 {
     enum { MOST = 19, LD = 23 };
-    const KmTileOps *ops[3];
     double from[MOST * LD], to[MOST * LD];
 
     (void) state;
     for (size_t k = 0; k < MOST * LD; k++)
         from[k] = (double) k;
-    for (size_t t = 0; t < tables(ops); t++)
+    for (size_t t = 0; t < n_variants(); t++)
         for (size_t rows = 0; rows <= MOST; rows++)
             for (size_t columns = 0; columns <= MOST; columns++)
             {

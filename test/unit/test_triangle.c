@@ -4,27 +4,11 @@
  */
 #include "context_support.h"
 #include "polling.h"
-#include "simd.h"
 #include "triangle.h"
+#include "variants.h"
 #include "simd/triangle_ops.h"
 
-#define MAX_TABLES 3
-
-/* The tables that this CPU can run. */
-static size_t
-tables(const KmTriangleOps *out[MAX_TABLES])
-{
-    size_t count = 0;
-
-    out[count++] = &km_triangle_ops_base;
-#if defined(__x86_64__)
-    if (KM_HAS_AVX2())
-        out[count++] = &km_triangle_ops_avx2;
-    if (KM_HAS_AVX512())
-        out[count++] = &km_triangle_ops_avx512;
-#endif
-    return count;
-}
+static const KmTriangleOps *const ops[] = VARIANTS(km_triangle_ops);
 
 /* Whole numbers beside a diagonal of powers of two. */
 static double
@@ -69,12 +53,11 @@ check(size_t n, size_t m, size_t ld, const double *v)
 static void
 test_each_instruction_set(void **state)
 {
-    const KmTriangleOps *ops[MAX_TABLES];
     KmTriangle triangle;
     double *v;
 
     (void) state;
-    for (size_t t = 0, count = tables(ops); t < count; t++)
+    for (size_t t = 0; t < n_variants(); t++)
         for (size_t n = 1; n <= 45; n++)
             for (size_t m = 1, ld; m <= 40; m += 3)
             {

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "numbers.h"
-#include "simd.h"
+#include "variants.h"
 #include "simd/vmath_ops.h"
 #include "vmath.h"
 
@@ -148,14 +148,11 @@ check_tails(const KmVmathOps *ops)
 static void
 test_tails_have_the_bits_of_full_vectors(void **unused)
 {
+    static const KmVmathOps *const ops[] = VARIANTS(km_vmath_ops);
+
     (void) unused;
-    check_tails(&km_vmath_ops_base);
-#if defined(__x86_64__)
-    if (KM_HAS_AVX2())
-        check_tails(&km_vmath_ops_avx2);
-    if (KM_HAS_AVX512())
-        check_tails(&km_vmath_ops_avx512);
-#endif
+    for (size_t t = 0; t < n_variants(); t++)
+        check_tails(ops[t]);
 }
 
 static void
